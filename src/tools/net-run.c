@@ -2,12 +2,14 @@
 /* net-run: executes a container on raw input files. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/c_locale.h"
 #include "base/foreign.h"
 #include "tools/command.h"
 #include "tools/options.h"
 #include "tools/run_compare.h"
+#include "tools/run_expected.h"
 #include "tools/run_gpu.h"
 #include "tools/run_report.h"
 #include "tools/run_threads.h"
@@ -67,6 +69,17 @@ static bool is_container(const char *name)
     return length > 4 && strcmp(name + length - 4, ".dlc") == 0;
 }
 
+static bool is_folder(const char *name)
+{
+    struct stat st;
+    return stat(name, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static odlc_status end_comparison(const struct run_worker *w)
+{
+    return w->expected ? run_expected_end(w->expected) : w->compare ? run_compare_end(w->compare) : ODLC_OK;
+}
+
 static odlc_status read_comparison(struct session *s)
 {
     struct run_settings *settings = &s->settings;
@@ -75,9 +88,10 @@ static odlc_status read_comparison(struct session *s)
     settings->compared = names_of(s, OPT_COMPARE);
     settings->compares_containers = settings->compared.count == 1 && is_container(settings->compared.data[0]);
     settings->compare_json = options_value(&s->options, OPT_COMPARE_JSON, NULL);
-    if (settings->compare_json && !settings->compares_containers)
-        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "--compare FILE.dlc"), "option-value",
-                          "option --compare_json is for the comparison of two containers");
+    settings->compares_files = settings->compared.count == 1 && is_folder(settings->compared.data[0]);
+    if (settings->compare_json && !settings->compares_containers && !settings->compares_files)
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "--compare FILE.dlc, or a folder"), "option-value",
+                          "option --compare_json is for the comparison with a container or with files");
     settings->tolerance = c_strtod(text, &end);
     if (end == text || *end || !(settings->tolerance >= 0))
         return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "a number such as 1e-4"), "option-value",
@@ -150,6 +164,7 @@ static odlc_status read_settings(struct session *s)
     settings->nodes = names_of(s, OPT_OUTPUT_LAYERS);
     settings->native_inputs = options_given(o, OPT_NATIVE_INPUTS);
     settings->native_outputs = options_given(o, OPT_NATIVE_OUTPUTS);
+    settings->npy_outputs = options_given(o, OPT_NPY);
     settings->debug = options_given(o, OPT_DEBUG);
     settings->traces = options_given(o, OPT_TRACE);
     settings->times_kernels =
@@ -200,7 +215,7 @@ static odlc_status infer_all(struct session *s)
                s->settings.output_dir);
     if (fflush(stdout) != 0 || ferror(stdout))
         return diag_error(&s->diags, ODLC_ERR_IO, AT(.file = NULL), "io", "standard output cannot be written");
-    return failed ? failure : s->settings.compared.given ? run_compare_end(s->crew.workers[0].compare) : ODLC_OK;
+    return failed ? failure : end_comparison(&s->crew.workers[0]);
 }
 
 static odlc_status run_command(struct session *s, int argc, char **argv)

@@ -1,49 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/npy_out.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/file.h"
+#include "tools/npy_header.h"
 
-enum { TILE = 4096, HEADER_ALIGNMENT = 64, HEADER_START = 10 };
+enum { TILE = 4096 };
 
 bool tensor_is_quantized(const struct odlc_tensor *tensor)
 {
     return tensor->n_encodings && tensor->element == ODLC_CLASS_FIXED;
 }
 
-/* NumPy's name of the stored type. The types' own names end in their bits; those of fewer than 8 take a byte each. */
-static const char *descriptor(struct arena *arena, const struct odlc_tensor *tensor)
-{
-    const char *bits = strrchr(tensor->dtype, '_');
-    unsigned long bytes = bits ? (strtoul(bits + 1, NULL, 10) + 7) / 8 : 1;
-    char order = bytes == 1 ? '|' : '<', kind = 'u';
-    if (tensor->element == ODLC_CLASS_BOOL)
-        kind = 'b';
-    else if (tensor->element == ODLC_CLASS_FLOAT)
-        kind = 'f';
-    else if (tensor->element == ODLC_CLASS_INT || (tensor->element == ODLC_CLASS_FIXED && *tensor->dtype == 's'))
-        kind = 'i';
-    return arena_printf(arena, "%c%c%lu", order, kind, bytes);
-}
-
 static odlc_status write_header(struct arena *arena, struct out_file *out, const struct odlc_tensor *tensor,
                                 const char *type)
 {
     text header = {0};
-    text_add(arena, &header, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
-    for (uint32_t i = 0; i < tensor->rank; i++)
-        text_add(arena, &header, "%s%" PRId64 "%s", i ? ", " : "", tensor->dims[i], tensor->rank == 1 ? "," : "");
-    text_add(arena, &header, "), }");
-    size_t length = strlen(header.data), end = HEADER_START + length + 1;
-    size_t padding = (HEADER_ALIGNMENT - end % HEADER_ALIGNMENT) % HEADER_ALIGNMENT;
-    text_add(arena, &header, "%*s\n", (int)padding, "");
-    length += padding + 1;
-    const uint8_t start[HEADER_START] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, length & 0xFF, (length >> 8) & 0xFF};
-    TRY(out_write(out, start, sizeof start));
-    return out_write(out, header.data, length);
+    npy_add_header(arena, &header, type, tensor->rank, tensor->dims);
+    return out_write(out, header.data, header.count);
 }
 
 static odlc_status write_reals(struct out_file *out, const struct odlc_tensor *tensor)
@@ -82,7 +55,7 @@ odlc_status npy_write(struct arena *arena, struct diags *diags, const char *path
         return diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.attribute = tensor->name), "dump-strings",
                           "tensor %s holds strings, which are not written as .npy", tensor->name);
     TRY(out_create(arena, diags, path, &out));
-    TRY(write_header(arena, out, tensor, real ? "<f4" : descriptor(arena, tensor)));
+    TRY(write_header(arena, out, tensor, real ? "<f4" : npy_type(arena, tensor->dtype)));
     if (real)
         TRY(write_reals(out, tensor));
     else

@@ -14,7 +14,7 @@ static bool is_dots(const char *part, size_t length)
 }
 
 odlc_status output_path(struct arena *arena, struct diags *diags, const char *folder, const char *tensor,
-                        const char **out)
+                        const char *suffix, const char **out)
 {
     text path = {0};
     bool allowed = tensor[strspn(tensor, "/")] != '\0';
@@ -30,7 +30,7 @@ odlc_status output_path(struct arena *arena, struct diags *diags, const char *fo
         return diag_error(diags, ODLC_ERR_INVALID,
                           AT(.attribute = tensor, .hint = "choose tensors with other names by --set_output_tensors"),
                           "output-path", "a tensor of this name has no path below the output folder");
-    text_add(arena, &path, ".raw");
+    text_add(arena, &path, "%s", suffix);
     *out = path.data;
     return ODLC_OK;
 }
@@ -49,11 +49,13 @@ static odlc_status make_folders(struct arena *arena, struct diags *diags, const 
     return ODLC_OK;
 }
 
-odlc_status output_write(struct arena *scratch, struct diags *diags, const char *path, const void *bytes, size_t size)
+odlc_status output_write(struct arena *scratch, struct diags *diags, const char *path, const text *head,
+                         const void *bytes, size_t size)
 {
     struct out_file *out;
     TRY(make_folders(scratch, diags, path));
     TRY(out_create(scratch, diags, path, &out));
+    TRY(out_write(out, head->data, head->count));
     TRY(out_write(out, bytes, size));
     return out_commit(out);
 }

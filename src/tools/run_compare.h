@@ -7,6 +7,10 @@
 
 struct run_compare;
 
+/* How far the elements of a tensor are apart at most, in parts of the largest of theirs; INFINITY: where one is
+ * infinite or no number alone, or theirs are 0. */
+double run_distance(const struct odlc_io *tensor, const float *ours, const float *theirs);
+
 /* Two more objects of the worker's container, in which no nodes are computed together: one as the worker's own, one
  * executed by the backends that --compare names. */
 odlc_status run_compare_prepare(struct run_worker *w, struct run_compare **out) MUST_USE;

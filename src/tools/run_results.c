@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What net-run writes: the results of inferences as raw files. */
+/* What net-run writes: the results of inferences as raw or .npy files. */
 #include <string.h>
 
 #include "base/map.h"
+#include "tools/npy_header.h"
 #include "tools/output_dir.h"
 #include "tools/run_worker.h"
+
+static const char *suffix_of(const struct run_worker *w)
+{
+    return w->settings->npy_outputs ? ".npy" : ".raw";
+}
 
 /* Writes a tensor of the inference at work, of whose elements `values` has the form that is written. */
 static odlc_status write_tensor(struct run_worker *w, const struct odlc_io *io, const void *values)
@@ -14,9 +20,12 @@ static odlc_status write_tensor(struct run_worker *w, const struct odlc_io *io, 
     if (w->settings->native_outputs && io->count && !io->native_size)
         return diag_error(&w->diags, ODLC_ERR_UNSUPPORTED, AT(.attribute = io->name), "output-strings",
                           "a tensor of strings has no raw form");
-    uint64_t size = w->settings->native_outputs ? io->native_size : io->count * sizeof(float);
-    TRY(output_path(w->scratch, &w->diags, folder, io->name, &path));
-    TRY(output_write(w->scratch, &w->diags, path, values, size));
+    const bool native = w->settings->native_outputs;
+    text head = {0};
+    if (w->settings->npy_outputs)
+        npy_add_header(w->scratch, &head, native ? npy_type(w->scratch, io->dtype) : "<f4", io->rank, io->dims);
+    TRY(output_path(w->scratch, &w->diags, folder, io->name, suffix_of(w), &path));
+    TRY(output_write(w->scratch, &w->diags, path, &head, values, native ? io->native_size : io->count * sizeof(float)));
     arena_rewind(w->scratch, mark);
     return ODLC_OK;
 }
@@ -57,7 +66,7 @@ odlc_status run_results_check(struct run_worker *w)
     map_init(&taken, w->arena);
     for (size_t i = 0; i < n_results; i++) {
         const char *path;
-        TRY(output_path(w->arena, &w->diags, w->settings->output_dir, results[i].name, &path));
+        TRY(output_path(w->arena, &w->diags, w->settings->output_dir, results[i].name, suffix_of(w), &path));
         uint32_t other = map_add(&taken, path, (uint32_t)i);
         if (other != MAP_NONE && strcmp(results[other].name, results[i].name) != 0)
             return diag_error(&w->diags, ODLC_ERR_UNSUPPORTED, AT(.file = path), "output-path",

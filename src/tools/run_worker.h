@@ -8,6 +8,7 @@
 
 #include "opendlc/gpu.h"
 #include "base/diag.h"
+#include "ir/view.h"
 #include "tools/input_list.h"
 
 /* What an option names. */
@@ -24,6 +25,7 @@ struct run_settings {
     struct run_names registrations, packages;  /* libraries: of registrations alone, and PATH:PROVIDER[:TARGET] */
     struct run_names backends, results, nodes; /* results: by tensors, or by the nodes that compute them */
     bool native_inputs, native_outputs;
+    bool npy_outputs;   /* results are .npy files */
     bool debug;         /* each tensor is written as soon as it is computed */
     bool isolates;      /* executions are in a process of their own, and one that fails does not end the work */
     bool times_kernels; /* of a device */
@@ -32,7 +34,8 @@ struct run_settings {
     int64_t duration;   /* of all inferences, in seconds, at least */
     int64_t isolate_seconds;
     struct run_names compared; /* the backends that all tensors are compared with */
-    bool compares_containers;  /* … or, instead of them, one container of the same tensors */
+    bool compares_containers;  /* … or, instead of them, one container of the same tensors, */
+    bool compares_files;       /* … or a folder of files of results */
     const char *compare_json;  /* where that goes, too; NULL: nowhere */
     double tolerance;          /* of the comparison, in parts of a tensor's largest value */
     unsigned threads, jobs;
@@ -50,6 +53,7 @@ struct run_span {
 };
 
 struct run_compare;
+struct run_expected;
 
 struct run_worker {
     const struct run_settings *settings;
@@ -63,11 +67,12 @@ struct run_worker {
     uint64_t *step_times;        /* per step: nanoseconds of all executions */
     struct odlc_kernel *kernels; /* of an execution, with the nanoseconds of all executions */
     size_t n_kernels;
-    VEC(struct run_span) spans;  /* of all executions, where they are kept */
-    struct run_compare *compare; /* NULL: nothing is compared */
-    size_t executed, failed;     /* inferences */
-    uint64_t executions;         /* of those that were executed */
-    odlc_status failure;         /* the first one's that did not end the work */
+    VEC(struct run_span) spans;    /* of all executions, where they are kept */
+    struct run_compare *compare;   /* NULL: nothing is compared with what others compute */
+    struct run_expected *expected; /* NULL: … or with files */
+    size_t executed, failed;       /* inferences */
+    uint64_t executions;           /* of those that were executed */
+    odlc_status failure;           /* the first one's that did not end the work */
 };
 
 /* Opens a container for an object, with the packages, the threads and these backends. */
@@ -83,6 +88,9 @@ odlc_status run_worker_prepare(struct run_worker *w) MUST_USE;
 /* The inference of that number: reads its inputs, executes, and writes its results. */
 odlc_status run_worker_infer(struct run_worker *w, size_t number) MUST_USE;
 
+/* ODLC_ERR_INVALID, with a diagnostic: the array has other dimensions than the tensor. */
+odlc_status run_array_fits(struct run_worker *w, const struct odlc_io *io, const struct view *array,
+                           const char *path) MUST_USE;
 /* Reads the inputs of an inference into the object. */
 odlc_status run_inputs_load(struct run_worker *w, odlc_run *run, const struct inference *inference) MUST_USE;
 

@@ -140,6 +140,67 @@ def spellings(checks, folder):
     checks.equal("--out_tensor_node cuts", run("dlc-info", "cut.dlc", "--tensor", "y", cwd=folder).returncode, 1 if done.returncode == 0 else None)
 
 
+def npy(array_type, shape, content):
+    head = f"{{'descr': '{array_type}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    head += b" " * (63 - (10 + len(head)) % 64) + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + content
+
+
+def arrays(checks, folder):
+    m = onnx.Model(opset=13)
+    m.input("x", onnx.FLOAT, [1, 4])
+    m.input("n", onnx.INT32, [2])
+    m.node("Relu", ["x"], ["y"])
+    m.node("Identity", ["n"], ["k"])
+    m.output("y", onnx.FLOAT, [1, 4])
+    m.output("k", onnx.INT32, [2])
+    m.save(folder / "arrays.onnx")
+    run("onnx-to-dlc", "arrays.onnx", "arrays.dlc", cwd=folder)
+    large = [2 ** 24 + 1, -5]  # which float32 does not hold
+    (folder / "x.npy").write_bytes(npy("<f8", "(1, 4)", struct.pack("<4d", *VALUES)))
+    (folder / "n.npy").write_bytes(npy("<i8", "(2,)", struct.pack("<2q", *large)))
+    (folder / "arrays.txt").write_text("x:=x.npy n:=n.npy\n")
+    done = run("net-run", "arrays.dlc", "arrays.txt", "--npy", "--use_native_output_files", "--output_dir", "npy", cwd=folder)
+    checks.equal(f"arrays {done.stderr}", sorted(os.listdir(folder / "npy" / "Result_0")), ["k.npy", "y.npy"])
+    checks.equal("floats from doubles", (folder / "npy" / "Result_0" / "y.npy").read_bytes(), npy("<f4", "(1, 4)", RELU))
+    checks.equal("integers are exact", (folder / "npy" / "Result_0" / "k.npy").read_bytes(),
+                 npy("<i4", "(2,)", struct.pack("<2i", *large)))
+    for label, name, content, words in (
+            ("other dimensions", "x.npy", npy("<f4", "(4,)", bytes(16)), "tensor 'x' is [1,4], and the array [4]"),
+            ("too large", "n.npy", npy("<i8", "(2,)", struct.pack("<2q", 1, 2 ** 31)), "Int_32, which does not hold element 1"),
+            ("cut off", "n.npy", npy("<i8", "(2,)", b""), "n.npy")):
+        kept = (folder / name).read_bytes()
+        (folder / name).write_bytes(content)
+        done = run("net-run", "arrays.dlc", "arrays.txt", "--output_dir", "bad", cwd=folder)
+        checks.equal(f"{label}: status", done.returncode, 1)
+        checks.check(f"{label}: {words}", words in done.stderr, done.stderr)
+        (folder / name).write_bytes(kept)
+
+
+def expected_files(checks, folder):
+    """The errors are those of hand: the file has 3.5 for a 3."""
+    wanted = folder / "wanted" / "Result_0"
+    wanted.mkdir(parents=True)
+    (wanted / "y.raw").write_bytes(RELU)
+    done = run("net-run", "m.dlc", "list.txt", "--compare", "wanted", "--output_dir", "out", cwd=folder)
+    checks.equal(f"equal {done.stderr}", (done.returncode, "exact" in done.stdout), (0, True))
+    (folder / "wanted" / "y.npy").write_bytes(npy("<f4", "(1, 4)", struct.pack("<4f", 1, 0, 3.5, 0)))
+    (wanted / "y.raw").unlink()
+    args = ("net-run", "m.dlc", "list.txt", "--compare", "wanted", "--compare_json", "c.json", "--output_dir", "out")
+    done = run(*args, cwd=folder)
+    checks.equal("apart", (done.returncode, "1 result differs from what wanted holds" in done.stderr), (1, True))
+    checks.check("apart: the table", "0.5" in done.stdout and " y" in done.stdout, done.stdout)
+    (tensor,) = json.loads((folder / "c.json").read_text())["tensors"]
+    checks.equal("apart: JSON", (tensor["tensor"], tensor["values"], tensor["error"]["max_error"]), ("y", 4, 0.5))
+    checks.equal("within the tolerance", run(*args, "--compare_tolerance", "0.2", cwd=folder).returncode, 0)
+    (folder / "wanted" / "y.npy").unlink()
+    done = run(*args, cwd=folder)
+    checks.equal("no file", (done.returncode, "nothing says what the result 'y' of inference 0 should be" in done.stderr), (1, True))
+    (wanted / "y.raw").write_bytes(RELU + bytes(4))
+    done = run(*args, cwd=folder)
+    checks.equal("another size", (done.returncode, "16 bytes of float32, and the file has 20" in done.stderr), (1, True))
+
+
 def json_reports(checks, folder):
     try:
         import jsonschema
@@ -167,7 +228,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         begin(folder)
-        for part in (plain_arguments, streams, kinds, quiet, spellings, json_reports):
+        for part in (plain_arguments, streams, kinds, quiet, spellings, arrays, expected_files, json_reports):
             part(checks, folder)
     checks.finish()
 
