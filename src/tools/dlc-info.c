@@ -8,6 +8,7 @@
 #include "tools/info.h"
 #include "tools/npy_out.h"
 #include "tools/options.h"
+#include "tools/terminal.h"
 
 enum {
 #define OPTION OPTION_IDS
@@ -120,6 +121,7 @@ static odlc_status node_report(struct session *s)
     struct info_options shown = {.nodes = options_value(&s->options, OPT_NODES, NULL),
                                  .all_encodings = options_given(&s->options, OPT_ENCODINGS),
                                  .memory = options_given(&s->options, OPT_MEMORY)};
+    shown.compact = terminal_width(stdout) && !options_given(&s->options, OPT_WIDE) && !shown.all_encodings;
     const char *csv = options_value(&s->options, OPT_SAVE, NULL);
     TRY(read_targets(s, &shown.targets));
     if (shown.nodes)

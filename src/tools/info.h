@@ -18,6 +18,7 @@ struct info_options {
     const char *nodes;  /* only nodes whose names match this pattern of fnmatch(3); NULL: all */
     bool all_encodings; /* every channel of per-axis encodings */
     bool memory;
+    bool compact;     /* the text form has a line for each node, and no more than a terminal shows */
     unsigned targets; /* bits of odlc_processor: whose lists are asked */
 };
 
@@ -34,6 +35,12 @@ struct table info_node_table(const struct info_options *options);
 const char *info_listing(const struct odlc_op *op, odlc_processor processor);
 /* The row of one node, or none when it is not selected. */
 table_row_fn info_make_node;
+/* The same of the compact form: Id, Name, Type, Out Dims, Params, MACs, and Target where one is given. */
+struct table info_compact_table(const struct info_options *options);
+table_row_fn info_make_compact_node;
+/* A line for each processor of the bits. */
+void info_add_targets(struct arena *arena, struct table *table, struct cell *cell, const struct odlc_op *op,
+                      unsigned targets);
 bool info_node_selected(const struct odlc_op *op, const struct info_options *options);
 
 void info_print_text(FILE *stream, struct arena *arena, const odlc_container *container,

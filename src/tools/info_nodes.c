@@ -159,18 +159,17 @@ const char *info_listing(const struct odlc_op *op, odlc_processor processor)
     return texts[odlc_op_listing(op, processor)];
 }
 
-/* A line for each processor. */
-static void add_targets(struct node_writer *w, struct cell *cell, const struct odlc_op *op)
+void info_add_targets(struct arena *arena, struct table *table, struct cell *cell, const struct odlc_op *op,
+                      unsigned targets)
 {
     for (int i = 0; i < ODLC_PROCESSORS; i++) {
         const odlc_processor processor = (odlc_processor)i;
-        if (!(w->options->targets >> i & 1))
+        if (!(targets >> i & 1))
             continue;
         const char *type = odlc_op_unlisted_type(op, processor);
-        table_add_line(w->arena, w->table, cell,
-                       arena_printf(w->arena, "%s: %s%s%s%s", odlc_processor_name(processor),
-                                    info_listing(op, processor), type ? " (" : "", type ? type : "",
-                                    type ? ": unknown)" : ""));
+        table_add_line(arena, table, cell,
+                       arena_printf(arena, "%s: %s%s%s%s", odlc_processor_name(processor), info_listing(op, processor),
+                                    type ? " (" : "", type ? type : "", type ? ": unknown)" : ""));
     }
 }
 
@@ -202,5 +201,5 @@ void info_make_node(const void *user, struct arena *arena, struct table *table, 
     add_operands(&w, row, op);
     add_parameters(&w, &row->cells[COL_PARAMETERS], op);
     if (nodes->options->targets)
-        add_targets(&w, &row->cells[COL_TARGET], op);
+        info_add_targets(arena, table, &row->cells[COL_TARGET], op, nodes->options->targets);
 }

@@ -9,14 +9,31 @@
 
 #define LONGEST_RULE 1000 /* of a rule; a table may be wider */
 
-static void print_heading(FILE *stream, struct arena *arena, const struct odlc_summary *s)
+/* A line of the heading; in the compact form no longer than the terminal is wide. */
+static void print_line(FILE *stream, struct arena *arena, const char *title, const char *words, bool compact)
 {
-    fprintf(stream, "DLC info of: %s\n\n", printable(arena, s->path));
-    fprintf(stream, "Model Version: %s\n", printable(arena, s->model_version));
-    fprintf(stream, "Model Copyright:%s\n", printable(arena, s->model_copyright));
-    fprintf(stream, "Converter command: %s\n", printable(arena, s->converter_command));
-    fprintf(stream, "Quantizer command: %s\n", printable(arena, s->quantizer_command));
-    fprintf(stream, "DLC created with converter version: %s\n", printable(arena, s->converter_version));
+    const char *line = arena_printf(arena, "%s%s", title, printable(arena, words));
+    const size_t width = compact ? terminal_width(stream) : 0;
+    if (!width || display_width(line) <= width || width < 8) {
+        fprintf(stream, "%s\n", line);
+        return;
+    }
+    size_t length = 0, columns = 0; /* characters of UTF-8 begin with a byte that does not continue one */
+    for (; line[length] && columns < width - 3; columns++)
+        for (length++; (line[length] & 0xC0) == 0x80; length++) {
+        }
+    fprintf(stream, "%.*s...\n", (int)length, line);
+}
+
+static void print_heading(FILE *stream, struct arena *arena, const struct odlc_summary *s, bool compact)
+{
+    print_line(stream, arena, "DLC info of: ", s->path, false);
+    fputc('\n', stream);
+    print_line(stream, arena, "Model Version: ", s->model_version, compact);
+    print_line(stream, arena, "Model Copyright:", s->model_copyright, compact);
+    print_line(stream, arena, "Converter command: ", s->converter_command, compact);
+    print_line(stream, arena, "Quantizer command: ", s->quantizer_command, compact);
+    print_line(stream, arena, "DLC created with converter version: ", s->converter_version, compact);
     fprintf(stream, "DLC format: %" PRIu32 ".%" PRIu32 ", parameters: %s\n", s->major, s->minor, s->params_format);
 }
 
@@ -112,26 +129,41 @@ static bool any_runtime(const struct odlc_graph *g, unsigned runtime)
     return false;
 }
 
-static void print_graph(FILE *stream, struct arena *arena, const struct odlc_graph *g,
+static void print_nodes(FILE *stream, struct arena *arena, const struct odlc_graph *g,
                         const struct info_options *options)
 {
     struct info_nodes shown = {g, options};
-    struct table nodes = info_node_table(options);
+    table_row_fn *const make_node = options->compact ? info_make_compact_node : info_make_node;
+    struct table nodes = options->compact ? info_compact_table(options) : info_node_table(options);
     bool colours = terminal_colours(stream);
-    table_measure_rows(arena, &nodes, g->n_ops, info_make_node, &shown);
+    table_measure_rows(arena, &nodes, g->n_ops, make_node, &shown);
     table_fit(arena, &nodes, terminal_width(stream));
     nodes.bold_headers = colours;
     size_t width = table_width(&nodes);
     print_rule(stream, '=', width < LONGEST_RULE ? width : LONGEST_RULE);
     fprintf(stream, "%sInfo of graph: %s%s\n", colours ? "\x1b[1m" : "", printable(arena, g->name),
             colours ? "\x1b[0m" : "");
-    table_print_rows(stream, arena, &nodes, g->n_ops, info_make_node, &shown);
+    table_print_rows(stream, arena, &nodes, g->n_ops, make_node, &shown);
+}
+
+static void print_key(FILE *stream, const struct odlc_graph *g)
+{
     fprintf(stream,
             "Note: the file does not say which processors can run an op; Runtimes is about net-run\n"
             "Key : C:net-run executes the op\n"
             "%s%s      -:net-run has no implementation of it\n\n",
             any_runtime(g, ODLC_RUNTIME_GPU) ? "      G:a package has the op for the GPU\n" : "",
             any_runtime(g, ODLC_RUNTIME_DSP) ? "      D:a package has the op for the DSP\n" : "");
+}
+
+static void print_graph(FILE *stream, struct arena *arena, const struct odlc_graph *g,
+                        const struct info_options *options)
+{
+    print_nodes(stream, arena, g, options);
+    if (options->compact)
+        fprintf(stream, "--wide shows inputs, parameters and encodings; --tensor NAME shows a tensor\n\n");
+    else
+        print_key(stream, g);
     if (options->targets)
         fprintf(stream, "Target is about published lists of operators and types; unknown: none speaks of it\n\n");
     print_io_table(stream, arena, "Input Name", g->inputs, g->n_inputs, options->all_encodings);
@@ -161,7 +193,7 @@ static void print_extra_entries(FILE *stream, struct arena *arena, const struct 
 
 void info_print_outline(FILE *stream, struct arena *arena, const odlc_container *container)
 {
-    print_heading(stream, arena, odlc_container_summary(container));
+    print_heading(stream, arena, odlc_container_summary(container), false);
     print_extra_entries(stream, arena, odlc_container_summary(container));
 }
 
@@ -170,7 +202,7 @@ void info_print_text(FILE *stream, struct arena *arena, const odlc_container *co
 {
     size_t n_graphs;
     const struct odlc_graph *graphs = odlc_container_graphs(container, &n_graphs);
-    print_heading(stream, arena, odlc_container_summary(container));
+    print_heading(stream, arena, odlc_container_summary(container), options->compact);
     for (size_t i = 0; i < n_graphs; i++)
         print_graph(stream, arena, &graphs[i], options);
     print_extra_entries(stream, arena, odlc_container_summary(container));

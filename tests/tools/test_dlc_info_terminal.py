@@ -88,14 +88,14 @@ def columns_of(lines):
 def width(checks, path):
     free = run("dlc-info", "-i", path, env=ENVIRONMENT).stdout.splitlines()
     for columns in (90, 120, 200):
-        fitted = run("dlc-info", "-i", path, env={**ENVIRONMENT, "COLUMNS": str(columns)}).stdout.splitlines()
+        fitted = run("dlc-info", "-i", path, "--wide", env={**ENVIRONMENT, "COLUMNS": str(columns)}).stdout.splitlines()
         tables = [line for line in fitted if line.startswith(("|", "---", "==="))]
         checks.equal(f"{columns} columns: widest line", max(map(len, tables)) <= columns, True)
         checks.equal(f"{columns} columns: nothing is lost", columns_of(fitted), columns_of(free))
         checks.equal(f"{columns} columns: bars are straight", {len(line) for line in tables if line.count("|") == 9},
                      {next(len(line) for line in tables if "| Id" in line)})
     checks.check("the table is wider", max(map(len, free)) > 200)
-    narrow = run("dlc-info", "-i", path, env={**ENVIRONMENT, "COLUMNS": "10"})
+    narrow = run("dlc-info", "-i", path, "-w", env={**ENVIRONMENT, "COLUMNS": "10"})
     checks.equal("no room at all", (narrow.returncode, columns_of(narrow.stdout.splitlines())), (0, columns_of(free)))
     for nonsense in ("0", "-5", "80x", "", "99999999999999999999"):
         done = run("dlc-info", "-i", path, env={**ENVIRONMENT, "COLUMNS": nonsense})
@@ -105,7 +105,7 @@ def width(checks, path):
 def terminal(checks, path):
     plain = run("dlc-info", "-i", path, env=ENVIRONMENT).stdout
     checks.check("no colours in a pipe", "\x1b" not in plain)
-    shown = on_terminal("-i", path)
+    shown = on_terminal("-i", path, "--wide")
     checks.check("colours on a terminal", "\x1b[1mInfo of graph: chain\x1b[0m" in shown, shown)
     bare = re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()
     checks.check("width of the terminal", max(len(line) for line in bare if line.startswith(("|", "-"))) <= 100)
@@ -116,6 +116,22 @@ def terminal(checks, path):
     checks.check("JSON has no colours", json.loads(on_terminal("-i", path, "--json"))["graphs"][0]["name"] == "chain")
     checks.check("findings", "\x1b[1;32mnothing found\x1b[0m" in on_terminal("-i", path, "--verify"))
     checks.check("statistics", "\x1b[1m| Values" in on_terminal("-i", path, "--tensor", "c"))
+
+
+def compact(checks, path):
+    """A line for each node, at any width that has room for the costs."""
+    for columns in (80, 100):
+        lines = run("dlc-info", path, env={**ENVIRONMENT, "COLUMNS": str(columns)}).stdout.splitlines()
+        checks.check(f"compact: {columns} columns", max(len(line) for line in lines if line.startswith(("|", "---", "==="))) <= columns, lines)
+        rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if re.match(r"\| \d", line)]
+        limit = columns - 60
+        name = LONG if len(LONG) <= limit else "..." + LONG[-(limit - 3):]
+        checks.equal(f"compact: {columns} columns: rows", rows, [["0", "first", "A", "256", "", ""],
+                                                                 ["1", name, "B", "2", "", ""],
+                                                                 ["2", "last", "C", "8", "", ""]])
+        checks.check("compact: says how to see the rest", any("--wide shows" in line for line in lines), lines)
+    long = run("dlc-info", path, env={**ENVIRONMENT, "COLUMNS": "20"}).stdout.splitlines()
+    checks.equal("compact: headings are cut", [line for line in long if line.startswith("DLC created")], ["DLC created with ..."])
 
 
 def memory(checks, path):
@@ -190,6 +206,7 @@ def main():
         path = folder / "chain.dlc"
         w.write_container(path, chain("chain"))
         width(checks, path)
+        compact(checks, path)
         if has_terminals():
             terminal(checks, path)
         else:
