@@ -18,7 +18,7 @@ struct table info_compact_table(const struct info_options *options)
 /* The end of a long name, which tells nodes apart: "...expand/Relu6". The other columns take OTHERS of the width. */
 static const char *name_text(struct arena *arena, const char *name)
 {
-    enum { OTHERS = 60, LEAST = 16 };
+    enum { OTHERS = 63, LEAST = 16 };
     const size_t width = terminal_width(stdout), limit = width > OTHERS + LEAST ? width - OTHERS : LEAST;
     size_t columns = display_width(name);
     if (columns <= limit)

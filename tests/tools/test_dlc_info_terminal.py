@@ -124,7 +124,7 @@ def compact(checks, path):
         lines = run("dlc-info", path, env={**ENVIRONMENT, "COLUMNS": str(columns)}).stdout.splitlines()
         checks.check(f"compact: {columns} columns", max(len(line) for line in lines if line.startswith(("|", "---", "==="))) <= columns, lines)
         rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if re.match(r"\| \d", line)]
-        limit = columns - 60
+        limit = columns - 63
         name = LONG if len(LONG) <= limit else "..." + LONG[-(limit - 3):]
         checks.equal(f"compact: {columns} columns: rows", rows, [["0", "first", "A", "256", "", ""],
                                                                  ["1", name, "B", "2", "", ""],
