@@ -33,7 +33,7 @@ struct session {
     struct diags diags;
     struct options options;
     odlc_container *container, *before; /* before: that it is compared with */
-    const struct odlc_graph *graph; /* that is drawn, or shown first */
+    const struct odlc_graph *graph;     /* that is drawn, or shown first */
 };
 
 static odlc_status find_graph(struct session *s)
@@ -122,8 +122,9 @@ static void tell(const struct session *s, const text *result)
     const char *path = options_value(&s->options, OPT_SAVE, NULL);
     if (!path || options_given(&s->options, OPT_QUIET))
         return;
-    fprintf(stderr, "%s: %zu ops of graph '%s', %.1f MB%s\n", path, s->graph->n_ops, printable(s->arena, s->graph->name),
-            (double)result->count / 1e6, options_given(&s->options, OPT_COMPARE) ? ", with what changed" : "");
+    fprintf(stderr, "%s: %zu ops of graph '%s', %.1f MB%s\n", path, s->graph->n_ops,
+            printable(s->arena, s->graph->name), (double)result->count / 1e6,
+            options_given(&s->options, OPT_COMPARE) ? ", with what changed" : "");
 }
 
 static odlc_status check_drawing(struct session *s, const char *form)
@@ -134,9 +135,8 @@ static odlc_status check_drawing(struct session *s, const char *form)
     } of_pages[] = {{OPT_REPORT, "report"}, {OPT_COMPARE, "compare"}, {OPT_OPEN, "open"}};
     for (size_t i = 0; i < COUNT_OF(of_pages); i++)
         if (options_given(&s->options, of_pages[i].id))
-            return diag_error(&s->diags, ODLC_ERR_USAGE,
-                              AT(.hint = arena_printf(s->arena, "leave out %s", form)), "usage", "--%s is for a page",
-                              of_pages[i].name);
+            return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = arena_printf(s->arena, "leave out %s", form)),
+                              "usage", "--%s is for a page", of_pages[i].name);
     return ODLC_OK;
 }
 
@@ -199,8 +199,7 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
 int main(int argc, char **argv)
 {
     command_begin();
-    struct session s = {
-        .arena = arena_create(), .container = odlc_container_new(), .before = odlc_container_new()};
+    struct session s = {.arena = arena_create(), .container = odlc_container_new(), .before = odlc_container_new()};
     odlc_status status = ODLC_ERR_NOMEM;
     if (s.arena && s.container && s.before) {
         diags_init(&s.diags, s.arena);

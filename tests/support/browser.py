@@ -17,7 +17,7 @@ from checks import patient
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
          "--hide-scrollbars"]
-KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Tab": "\ue004", "Shift": "\ue008", "ArrowLeft": "\ue012",
+KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Tab": "\ue004", "Shift": "\ue008", "Control": "\ue009", "ArrowLeft": "\ue012",
         "ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015"}
 
 
@@ -84,8 +84,15 @@ class Browser:
             self.driver.stdout.close()
             self.profile.cleanup()
 
-    def open(self, path):
-        self._do("POST", "/url", {"url": path.resolve().as_uri()})
+    def open(self, path, fragment=""):
+        self._do("POST", "/url", {"url": path.resolve().as_uri() + fragment})
+
+    def downloads_to(self, folder):
+        self._do("POST", "/goog/cdp/execute",
+                 {"cmd": "Browser.setDownloadBehavior", "params": {"behavior": "allow", "downloadPath": str(folder)}})
+
+    def resize(self, width, height):
+        self._do("POST", "/window/rect", {"width": width, "height": height})
 
     def run(self, script, *args):
         return self._do("POST", "/execute/sync", {"script": script, "args": list(args)})

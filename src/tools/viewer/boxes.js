@@ -5,6 +5,7 @@ const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Libera
 const TITLE_FONT = `600 13px ${FONT}`, NAME_FONT = `11px ${FONT}`, BADGE_FONT = `600 10px ${FONT}`;
 const BAR = 23, NAME_HEIGHT = 21, ROW_HEIGHT = 15, END_HEIGHT = 44;
 const MIN_WIDTH = 104, MAX_WIDTH = 230, PADDING = 12, CORNER = 7, BADGE_ROOM = 36;
+const OUTLINE = 1.8; /* pixels: wherever it lies, it has a pixel nearly for itself */
 const TEXT_SCALE = 0.4, SOLID_SCALE = 0.14; /* text from here on; below the other, boxes are spots of a colour */
 
 /* ---- sizes ---- */
@@ -76,7 +77,7 @@ function drawNode(node, v) {
     pen.fill();
   }
   tracePlate(node, x, y);
-  pen.lineWidth = Math.max(chosen ? 3 : 1.3, (chosen ? 3 : 1.3) / camera.scale);
+  pen.lineWidth = (chosen ? 3 : OUTLINE) * Math.max(1, 1 / camera.scale);
   pen.strokeStyle = chosen || v === state.hovered ? colours.accent : colour;
   if (node.change === "removed")
     pen.setLineDash([5, 4]);

@@ -45,10 +45,17 @@ function luminance(colour) {
   return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
 }
 
-/* White or black, what can be read better on a colour. */
+const DARK = "#0f141c", LIGHT = "#ffffff";
+
+function contrastOf(a, b) {
+  const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+  return (high + 0.05) / (low + 0.05);
+}
+
+/* What can be read better on a colour. */
 function inkOn(colour) {
   if (!inks.has(colour))
-    inks.set(colour, luminance(colour) > 0.18 ? "#0f141c" : "#ffffff");
+    inks.set(colour, contrastOf(colour, DARK) > contrastOf(colour, LIGHT) ? DARK : LIGHT);
   return inks.get(colour);
 }
 

@@ -52,9 +52,10 @@ function ranksBetween(low, high) {
 }
 
 function drawFrame() {
-  pen.setTransform(pixelRatio(), 0, 0, pixelRatio(), 0, 0);
+  pen.setTransform(1, 0, 0, 1, 0, 0);
   pen.fillStyle = colours.bg;
-  pen.fillRect(0, 0, camera.width, camera.height);
+  pen.fillRect(0, 0, canvas.width, canvas.height);
+  pen.setTransform(pixelRatio(), 0, 0, pixelRatio(), 0, 0);
   drawDots();
   if (state.graph.nodes.length)
     drawScene();

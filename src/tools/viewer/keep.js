@@ -145,9 +145,14 @@ async function copy(text) {
   notice("Copied");
 }
 
+function copyIcon() {
+  return drawn("svg", { viewBox: "0 0 16 16", width: 13, height: 13, "aria-hidden": "true", class: "icon" },
+    drawn("rect", { x: 5.5, y: 5.5, width: 8, height: 8, rx: 1.5 }), drawn("path", { d: "M10.5 2.5h-7a1 1 0 0 0-1 1v7" }));
+}
+
 /* text: a function that gives it. */
 function copyButton(label, text) {
-  return element("button", { type: "button", class: "copy", title: label, "aria-label": label, onclick: () => copy(text()) }, "\u29c9");
+  return element("button", { type: "button", class: "copy", title: label, "aria-label": label, onclick: () => copy(text()) }, copyIcon());
 }
 
 /* ---- a line that goes away ---- */

@@ -47,19 +47,28 @@ const MOST_ROWS = 4;
 
 /* The last part of a path says which of an op's weights it is. */
 function lastPart(name) {
-  return name.split(/[/:]/).filter((part) => part && !/^\d+$/.test(part)).pop()?.split(".").filter((part) => part !== "nhwc").pop() || name;
+  const part = name.split("/").filter(Boolean).pop() || name;
+  return part.replace(/:\d+/, "").replace(/\.nhwc$/, "").split(".").pop() || name;
 }
 
-function weightRow(tensor) {
+/* Exporters number the weights whose names they lost. */
+function weightLabel(tensor, op, position) {
+  const label = lastPart(tensor.name);
+  const role = /conv|fullyconnected/i.test(op.type) ? [null, "weights", "bias"][position] : null;
+  return /^\d+$/.test(label) && role ? role : label;
+}
+
+function weightRow({ tensor, label }) {
   const isSmall = Number(tensor.elements) === 1 && tensor.values?.length === 1;
   const value = tensor.values?.[0];
-  return { label: lastPart(tensor.name),
+  return { label,
     value: isSmall ? `= ${typeof value === "number" ? realText(value) : value}` : `\u27e8${dimsText(tensor)}\u27e9` };
 }
 
 function weightRows(data, op) {
-  const inputs = op.inputs.filter((t) => typeof t === "number").map((t) => data.tensors[t]);
-  const weights = [...inputs.filter((tensor) => tensor.kind === "STATIC"), ...op.params];
+  const inputs = op.inputs.map((t, position) => ({ tensor: data.tensors[t], position }));
+  const weights = [...inputs.filter(({ tensor }) => tensor?.kind === "STATIC"), ...op.params.map((tensor) => ({ tensor }))]
+    .map(({ tensor, position }) => ({ tensor, label: weightLabel(tensor, op, position) }));
   const rows = weights.slice(0, weights.length > MOST_ROWS ? MOST_ROWS - 1 : MOST_ROWS).map(weightRow);
   if (rows.length < weights.length)
     rows.push({ label: `and ${weights.length - rows.length} more`, value: "" });

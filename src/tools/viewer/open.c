@@ -18,13 +18,12 @@ odlc_status viewer_open_page(struct arena *arena, struct diags *diags, const cha
     if (failed == ENOMEM)
         return ODLC_ERR_NOMEM;
     if (failed)
-        return diag_error(diags, failed == ENOENT ? ODLC_ERR_UNSUPPORTED : ODLC_ERR_IO,
-                          AT(.file = path, .hint = HINT), "open", "the program 'xdg-open' could not be started: %s",
-                          strerror(failed));
+        return diag_error(diags, failed == ENOENT ? ODLC_ERR_UNSUPPORTED : ODLC_ERR_IO, AT(.file = path, .hint = HINT),
+                          "open", "the program 'xdg-open' could not be started: %s", strerror(failed));
     while (waitpid(child, &ended, 0) < 0)
         if (errno != EINTR)
-            return diag_error(diags, ODLC_ERR_IO, AT(.file = path, .hint = HINT), "open", "waiting for xdg-open failed: %s",
-                              strerror(errno));
+            return diag_error(diags, ODLC_ERR_IO, AT(.file = path, .hint = HINT), "open",
+                              "waiting for xdg-open failed: %s", strerror(errno));
     if (!WIFEXITED(ended) || WEXITSTATUS(ended) != 0)
         return diag_error(diags, ODLC_ERR_IO, AT(.file = path, .hint = HINT), "open",
                           "the program 'xdg-open' found no browser for the page: it ended with %s %d",

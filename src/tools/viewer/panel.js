@@ -27,9 +27,8 @@ function attributeTable(label, attributes) {
 
 function panelHead(title, badge) {
   return element("div", { class: "panel-head" }, element("h2", { id: "panel-title" }, title), badge,
-    copyButton("Copy link", () => location.href),
     element("button", { type: "button", class: "close", "aria-label": "Close", title: "Close (Escape)",
-      onclick: closePanel }, "\u00d7"));
+      onclick: closePanel }, "\u00d7"), copyButton("Copy link", () => location.href));
 }
 
 function nameView(name) {

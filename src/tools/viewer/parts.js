@@ -8,7 +8,7 @@ function element(tag, attributes, ...children) {
       made.addEventListener("click", value);
     else if (value !== false && value !== null && value !== undefined)
       made.setAttribute(name, value === true ? "" : value);
-  made.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
+  made.append(...children.filter((child) => child || child === 0));
   return made;
 }
 
