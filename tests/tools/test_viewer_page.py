@@ -377,7 +377,7 @@ def main():
         checks.skip("the page in a browser", browser.missing())
         checks.finish()
     SHOTS.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as name, browser.Browser() as b:
+    with tempfile.TemporaryDirectory() as name, browser.Browser(still=True) as b:
         folder = pathlib.Path(name)
         (folder / "saved").mkdir()
         before, after = blocks(checks, folder, "before"), blocks(checks, folder, "after", changed=True)
