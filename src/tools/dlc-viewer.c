@@ -34,6 +34,7 @@ struct session {
     struct options options;
     odlc_container *container, *before; /* before: that it is compared with */
     const struct odlc_graph *graph;     /* that is drawn, or shown first */
+    size_t saved;                       /* bytes of the file that was written; 0: there is none */
 };
 
 static odlc_status find_graph(struct session *s)
@@ -116,15 +117,17 @@ static odlc_status put(struct session *s, const text *result)
     return out_commit(out);
 }
 
-/* The closing line, for people. */
-static void tell(const struct session *s, const text *result)
+/* What follows when all went well: a line for people, and the browser. */
+static odlc_status finish(struct session *s)
 {
     const char *path = options_value(&s->options, OPT_SAVE, NULL);
-    if (!path || options_given(&s->options, OPT_QUIET))
-        return;
-    fprintf(stderr, "%s: %zu ops of graph '%s', %.1f MB%s\n", path, s->graph->n_ops,
-            printable(s->arena, s->graph->name), (double)result->count / 1e6,
-            options_given(&s->options, OPT_COMPARE) ? ", with what changed" : "");
+    if (!s->saved)
+        return ODLC_OK;
+    if (!options_given(&s->options, OPT_QUIET))
+        fprintf(stderr, "%s: %zu ops of graph '%s', %.1f MB%s\n", path, s->graph->n_ops,
+                printable(s->arena, s->graph->name), (double)s->saved / 1e6,
+                options_given(&s->options, OPT_COMPARE) ? ", with what changed" : "");
+    return options_given(&s->options, OPT_OPEN) ? viewer_open_page(s->arena, &s->diags, path) : ODLC_OK;
 }
 
 static odlc_status check_drawing(struct session *s, const char *form)
@@ -167,9 +170,7 @@ static odlc_status view(struct session *s)
     TRY(find_graph(s));
     TRY(make(s, &result));
     TRY(put(s, &result));
-    tell(s, &result);
-    if (options_given(&s->options, OPT_OPEN))
-        return viewer_open_page(s->arena, &s->diags, options_value(&s->options, OPT_SAVE, ""));
+    s->saved = options_given(&s->options, OPT_SAVE) ? result.count : 0;
     return ODLC_OK;
 }
 
@@ -186,6 +187,8 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
     odlc_status status = run_command(s, argc, argv);
     if (!command_inputs_intact(s->arena, self.name, DIAG_TEXT))
         return ODLC_ERR_IO;
+    if (status == ODLC_OK)
+        status = finish(s);
     const odlc_container *const read[] = {s->container, s->before};
     for (size_t i = 0; i < COUNT_OF(read); i++) {
         size_t count;
