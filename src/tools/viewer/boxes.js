@@ -58,10 +58,6 @@ const isEnd = (node) => node.kind === "input" || node.kind === "output";
 /* ---- drawing ---- */
 
 function drawNode(node, v) {
-  if (camera.scale < SOLID_SCALE) {
-    drawSpot(node, v);
-    return;
-  }
   const x = node.x - node.width / 2, y = node.y - node.height / 2;
   const colour = colours[colourOf(node)], chosen = v === state.selected;
   const isReadable = camera.scale >= TEXT_SCALE;
@@ -107,14 +103,31 @@ function drawStack(node, x, y, colour) {
   }
 }
 
-/* From afar: a spot of whole pixels, never so small that its colour is lost. */
-function drawSpot(node, v) {
-  const width = Math.max(3, Math.round(node.width * camera.scale)), height = Math.max(2, Math.round(node.height * camera.scale));
-  pen.fillStyle = v === state.selected ? colours.accent : colours[colourOf(node)];
+/* From afar: spots of whole pixels, never so small that their colour is lost; of several at one place one. UDOs lie above others,
+ * and what is selected above all. */
+function drawSpots(nodes) {
+  const painted = new Set();
   pen.save();
   pen.setTransform(pixelRatio(), 0, 0, pixelRatio(), 0, 0);
-  pen.fillRect(Math.round(screenX(node.x) - width / 2), Math.round(screenY(node.y) - height / 2), width, height);
+  for (const isUdo of [false, true])
+    for (const node of nodes)
+      if ((node.family === "udo") === isUdo)
+        drawSpot(node, colours[colourOf(node)], 3, painted);
+  const chosen = state.graph.nodes[state.selected];
+  if (chosen)
+    drawSpot(chosen, colours.accent, 7, new Set());
   pen.restore();
+}
+
+function drawSpot(node, colour, least, painted) {
+  const width = Math.max(least, Math.round(node.width * camera.scale)), height = Math.max(least - 1, Math.round(node.height * camera.scale));
+  const left = Math.round(screenX(node.x) - width / 2), top = Math.round(screenY(node.y) - height / 2);
+  const place = `${left} ${top} ${node.family === "udo"}`;
+  if (painted.has(place))
+    return;
+  painted.add(place);
+  pen.fillStyle = colour;
+  pen.fillRect(left, top, width, height);
 }
 
 function writeNode(node, x, y, colour) {

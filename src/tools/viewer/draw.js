@@ -61,6 +61,11 @@ function drawFrame() {
     drawScene();
 }
 
+function isIn(node, box) {
+  return node.x + node.width / 2 >= box.left && node.x - node.width / 2 <= box.right &&
+    node.y + node.height / 2 >= box.top && node.y - node.height / 2 <= box.bottom;
+}
+
 /* What the camera sees. */
 function drawScene() {
   const box = { left: worldX(0), right: worldX(camera.width), top: worldY(0), bottom: worldY(camera.height) };
@@ -69,18 +74,19 @@ function drawScene() {
   pen.translate(freeWidth() / 2, freeHeight() / 2);
   pen.scale(camera.scale, camera.scale);
   pen.translate(-camera.x, -camera.y);
-  drawEdges(first, last, box);
+  if (camera.scale < COARSE_SCALE)
+    drawCoarseEdges(first, last);
+  else
+    drawEdges(first, last, box);
   drawFarStubs(first, last);
   drawChosenEdges();
   if (camera.scale >= LABEL_SCALE)
     drawLabels(first, last, box);
-  for (let r = first; r <= last; r++)
-    for (const v of state.layout.rows[r]) {
-      const node = state.graph.nodes[v];
-      if (node.x + node.width / 2 >= box.left && node.x - node.width / 2 <= box.right &&
-          node.y + node.height / 2 >= box.top && node.y - node.height / 2 <= box.bottom)
-        drawNode(node, v);
-    }
+  const seen = state.layout.rows.slice(first, last + 1).flat().filter((v) => isIn(state.graph.nodes[v], box));
+  if (camera.scale < SOLID_SCALE)
+    drawSpots(seen.map((v) => state.graph.nodes[v]));
+  else
+    seen.forEach((v) => drawNode(state.graph.nodes[v], v));
   pen.restore();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ---- edges.js: edges on the canvas, and the one under the pointer ---- */
 
-const CURVE_SCALE = 0.12, ARROW_SCALE = 0.25, STUB_SCALE = 0.15; /* what is worth drawing from which zoom on */
+const COARSE_SCALE = 0.05, CURVE_SCALE = 0.12, ARROW_SCALE = 0.25, STUB_SCALE = 0.15; /* what is worth drawing from which zoom on */
 const NEAR_EDGE = 6; /* pixels from an edge that still hit it */
 
 /* A point by how far it is across and along the ranks. */
@@ -71,6 +71,29 @@ function drawEdges(first, last, box) {
       traceArrow(across1, along1, -1);
   }
   pen.fill();
+}
+
+/* From far away only what is longer than some pixels, and of that only the bends. */
+function drawCoarseEdges(first, last) {
+  const { across, rank, start } = state.layout, least = 3 / camera.scale;
+  pen.lineWidth = 0.7 / camera.scale;
+  pen.strokeStyle = colours.edge;
+  pen.beginPath();
+  for (const { path } of state.graph.edges) {
+    if (!path || rank[path[0]] > last || rank[path[path.length - 1]] < first)
+      continue;
+    let from = path[0];
+    path.forEach((v, i) => {
+      const isFar = Math.abs(across[v] - across[from]) + Math.abs(start[rank[v]] - start[rank[from]]) >= least;
+      const goesOn = i + 1 < path.length && across[path[i + 1]] === across[v] && across[v] === across[from];
+      if (!isFar || goesOn)
+        return;
+      pen.moveTo(...point(across[from], start[rank[from]]));
+      pen.lineTo(...point(across[v], start[rank[v]]));
+      from = v;
+    });
+  }
+  pen.stroke();
 }
 
 /* Edges too long to be routed are stubs at both ends, and whole when one of these is selected. */
