@@ -6,6 +6,8 @@
 #include "base/file.h"
 #include "tools/command.h"
 #include "tools/options.h"
+#include "tools/progress_line.h"
+#include "tools/text_table.h"
 #include "tools/viewer/viewer.h"
 
 enum {
@@ -30,8 +32,9 @@ struct session {
     struct arena *arena;
     struct diags diags;
     struct options options;
-    odlc_container *container;
-    const struct odlc_graph *graph; /* that is drawn, or shown first */
+    odlc_container *container, *before; /* before: that it is compared with */
+    const struct odlc_graph *graph;     /* that is drawn, or shown first */
+    size_t saved;                       /* bytes of the file that was written; 0: there is none */
 };
 
 static odlc_status find_graph(struct session *s)
@@ -55,30 +58,63 @@ static odlc_status find_graph(struct session *s)
                       "there is no graph '%s'", name);
 }
 
+static void report_progress(void *line, uint64_t done, uint64_t total)
+{
+    static const char stage[] = "reading constants";
+    progress_line_report(line, &(struct work_progress){.stage = stage, .done = done, .total = total});
+}
+
+static odlc_status make_page(struct session *s, text *result)
+{
+    struct progress_line line;
+    struct json *report = NULL;
+    const char *before = options_value(&s->options, OPT_COMPARE, NULL);
+    struct diff_options everything = {.by_id = false};
+    struct diff diff;
+    if (options_given(&s->options, OPT_REPORT))
+        TRY(viewer_read_report(s->arena, &s->diags, options_value(&s->options, OPT_REPORT, ""), s->container, &report));
+    if (before) {
+        TRY(odlc_container_open(s->before, before));
+        for (size_t i = 0; i < DIFF_CATEGORIES; i++)
+            everything.selected[i] = true;
+        diff = diff_containers(s->arena, &everything, s->before, s->container);
+    }
+    struct viewer_subject subject = {
+        .container = s->container, .shown = s->graph, .report = report, .diff = before ? &diff : NULL};
+    if (progress_line_begin(&line, stderr)) {
+        subject.progress = report_progress;
+        subject.user = &line;
+    }
+    viewer_add_page(s->arena, &subject, result);
+    progress_line_end(&line);
+    return ODLC_OK;
+}
+
 static odlc_status make(struct session *s, text *result)
 {
     text dot = {0};
     if (options_given(&s->options, OPT_DOT)) {
         viewer_add_dot(s->arena, s->graph, result);
-    } else if (options_given(&s->options, OPT_SVG)) {
-        viewer_add_dot(s->arena, s->graph, &dot);
-        TRY(viewer_run_graphviz(s->arena, &s->diags, &dot, result));
-    } else {
-        struct json *report = NULL;
-        if (options_given(&s->options, OPT_REPORT))
-            TRY(viewer_read_report(s->arena, &s->diags, options_value(&s->options, OPT_REPORT, ""), s->container,
-                                   &report));
-        const struct viewer_subject subject = {.container = s->container, .shown = s->graph, .report = report};
-        viewer_add_page(s->arena, &subject, result);
+        return ODLC_OK;
     }
-    return ODLC_OK;
+    if (!options_given(&s->options, OPT_SVG))
+        return make_page(s, result);
+    viewer_add_dot(s->arena, s->graph, &dot);
+    return viewer_run_graphviz(s->arena, &s->diags, &dot, result);
+}
+
+/* The file that is written; NULL: standard output. */
+static const char *saved_path(const struct session *s)
+{
+    const char *path = options_value(&s->options, OPT_SAVE, "-");
+    return strcmp(path, "-") == 0 ? NULL : path;
 }
 
 static odlc_status put(struct session *s, const text *result)
 {
-    const char *path = options_value(&s->options, OPT_SAVE, NULL);
+    const char *path = saved_path(s);
     struct out_file *out;
-    if (!path || strcmp(path, "-") == 0) {
+    if (!path) {
         if (fwrite(result->data, 1, result->count, stdout) != result->count || fflush(stdout) != 0)
             return diag_error(&s->diags, ODLC_ERR_IO, AT(.file = NULL), "io", "the result could not be written");
         return ODLC_OK;
@@ -88,14 +124,45 @@ static odlc_status put(struct session *s, const text *result)
     return out_commit(out);
 }
 
+/* What follows when all went well: a line for people, and the browser. */
+static odlc_status finish(struct session *s)
+{
+    const char *path = saved_path(s);
+    if (!s->saved)
+        return ODLC_OK;
+    if (!options_given(&s->options, OPT_QUIET))
+        fprintf(stderr, "%s: %zu ops of graph '%s', %.1f MB%s\n", path, s->graph->n_ops,
+                printable(s->arena, s->graph->name), (double)s->saved / 1e6,
+                options_given(&s->options, OPT_COMPARE) ? ", with what changed" : "");
+    return options_given(&s->options, OPT_OPEN) ? viewer_open_page(s->arena, &s->diags, path) : ODLC_OK;
+}
+
+static odlc_status check_drawing(struct session *s, const char *form)
+{
+    static const struct {
+        int id;
+        const char *name;
+    } of_pages[] = {{OPT_REPORT, "report"}, {OPT_COMPARE, "compare"}, {OPT_OPEN, "open"}};
+    for (size_t i = 0; i < COUNT_OF(of_pages); i++)
+        if (options_given(&s->options, of_pages[i].id))
+            return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = arena_printf(s->arena, "leave out %s", form)),
+                              "usage", "--%s is for a page", of_pages[i].name);
+    return ODLC_OK;
+}
+
 static odlc_status check_options(struct session *s)
 {
     bool dot = options_given(&s->options, OPT_DOT), svg = options_given(&s->options, OPT_SVG);
     if (dot && svg)
         return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = NULL), "usage", "--dot and --svg exclude each other");
-    if ((dot || svg) && options_given(&s->options, OPT_REPORT))
-        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "leave out --dot and --svg"), "usage",
-                          "--report is for a page");
+    if (dot || svg)
+        TRY(check_drawing(s, dot ? "--dot" : "--svg"));
+    if (options_given(&s->options, OPT_REPORT) && options_given(&s->options, OPT_COMPARE))
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "make two pages"), "usage",
+                          "--report and --compare exclude each other: both colour the ops");
+    if (options_given(&s->options, OPT_OPEN) && !saved_path(s))
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "-s FILE.html"), "usage",
+                          "--open needs a file: say where the page goes");
     if (!dot && !svg && !options_given(&s->options, OPT_SAVE) && isatty(STDOUT_FILENO))
         return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "-s FILE.html"), "usage",
                           "a page is not for a terminal: say where it goes");
@@ -109,7 +176,9 @@ static odlc_status view(struct session *s)
     TRY(odlc_container_open(s->container, options_value(&s->options, OPT_INPUT, "")));
     TRY(find_graph(s));
     TRY(make(s, &result));
-    return put(s, &result);
+    TRY(put(s, &result));
+    s->saved = saved_path(s) ? result.count : 0;
+    return ODLC_OK;
 }
 
 static odlc_status run_command(struct session *s, int argc, char **argv)
@@ -125,9 +194,14 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
     odlc_status status = run_command(s, argc, argv);
     if (!command_inputs_intact(s->arena, self.name, DIAG_TEXT))
         return ODLC_ERR_IO;
-    size_t count;
-    const struct odlc_diag *list = odlc_container_diags(s->container, &count);
-    print_diags(stderr, self.name, list, count, DIAG_TEXT);
+    if (status == ODLC_OK)
+        status = finish(s);
+    const odlc_container *const read[] = {s->container, s->before};
+    for (size_t i = 0; i < COUNT_OF(read); i++) {
+        size_t count;
+        const struct odlc_diag *list = odlc_container_diags(read[i], &count);
+        print_diags(stderr, self.name, list, count, DIAG_TEXT);
+    }
     print_diags(stderr, self.name, s->diags.list.data, s->diags.list.count, DIAG_TEXT);
     return status == ODLC_ERR_NOMEM ? print_out_of_memory(self.name, DIAG_TEXT) : status;
 }
@@ -135,15 +209,16 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
 int main(int argc, char **argv)
 {
     command_begin();
-    struct session s = {.arena = arena_create(), .container = odlc_container_new()};
+    struct session s = {.arena = arena_create(), .container = odlc_container_new(), .before = odlc_container_new()};
     odlc_status status = ODLC_ERR_NOMEM;
-    if (s.arena && s.container) {
+    if (s.arena && s.container && s.before) {
         diags_init(&s.diags, s.arena);
         status = guarded_run(&s, argc, argv);
     } else {
         status = print_out_of_memory(self.name, DIAG_TEXT);
     }
     odlc_container_free(s.container);
+    odlc_container_free(s.before);
     arena_destroy(s.arena);
     return command_end(self.name, exit_status(status), exit_status(ODLC_ERR_IO));
 }

@@ -20,4 +20,8 @@ bool text_file_open(struct text_file *file);
 odlc_status text_file_write(struct arena *arena, struct diags *diags, struct text_file *file,
                             const char *path) MUST_USE;
 
+/* What a function writes into a stream; freed with the arena, which is exhausted when there is no memory. */
+const char *text_written(struct arena *arena, void (*write)(FILE *stream, const void *user), const void *user,
+                         size_t *size);
+
 #endif

@@ -8,6 +8,7 @@
 #include "tools/command.h"
 #include "tools/convert_options.h"
 #include "trial/trial_packages.h"
+#include "udo/config_keys.h"
 
 enum {
 #define OPTION OPTION_IDS
@@ -267,6 +268,10 @@ static odlc_status run_command(struct session *s, int argc, char **argv)
     TRY(options_parse(s->arena, &s->diags, &self, argc, argv, &s->options));
     if (options_answered(&s->options))
         return ODLC_OK;
+    if (options_given(&s->options, OPT_SCHEMA)) {
+        config_write_schema(stdout);
+        return ODLC_OK;
+    }
     if (!s->options.operands.count)
         return usage_error(s, "no file is given");
     if (names_packages(s))

@@ -21,9 +21,14 @@ bool config_is_object(const struct config *c, const struct json_value *item, con
     return false;
 }
 
-void config_check_keys(const struct config *c, const struct json_value *object, const char *const *known, size_t count)
+void config_check_keys(const struct config *c, const struct json_value *item, enum config_object object)
 {
-    for (const struct json_value *m = json_child(object); m; m = m->next) {
+    size_t count = 0;
+    const char **known = arena_array(c->arena, const char *, config_n_keys);
+    for (size_t i = 0; i < config_n_keys; i++)
+        if (config_keys[i].object == object)
+            known[count++] = config_keys[i].name;
+    for (const struct json_value *m = json_child(item); m; m = m->next) {
         size_t i = 0;
         while (i < count && strcmp(m->key, known[i]) != 0)
             i++;
@@ -118,7 +123,7 @@ static const struct json_value *array_member(const struct config *c, const struc
 }
 
 static const struct udo_tensor *read_tensors(const struct config *c, const struct json_value *op, const char *key,
-                                             enum config_role role, uint32_t n_inputs, uint32_t *count)
+                                             enum config_object role, uint32_t n_inputs, uint32_t *count)
 {
     uint32_t most = role == CONFIG_PARAM ? (uint32_t)UDO_MAX_PARAMS : UDO_MAX_OPERANDS;
     const struct json_value *array = array_member(c, op, key, most, count);
@@ -223,12 +228,10 @@ static const char *read_domain(const struct config *c, const struct json_value *
 
 static void read_operator(const struct config *c, const struct json_value *op, const char *package)
 {
-    static const char *const keys[] = {"type",          "domain",        "inputs",     "outputs",
-                                       "scalar_params", "tensor_params", "core_types", "dsp_arch_types"};
     size_t errors = c->json->source.errors;
     if (!config_is_object(c, op, "an operator"))
         return;
-    config_check_keys(c, op, keys, COUNT_OF(keys));
+    config_check_keys(c, op, CONFIG_OPERATOR);
     struct udo_def *def = arena_new(c->arena, struct udo_def);
     def->place = config_place(c, op);
     def->package = package;
@@ -252,10 +255,9 @@ static void read_operator(const struct config *c, const struct json_value *op, c
 
 static void read_package(const struct config *c, const struct json_value *package)
 {
-    static const char *const keys[] = {"Operators", "UDO_PACKAGE_NAME", "UDO_PACKAGE_PATH", "SNPE_UDO_ROOT"};
     if (!config_is_object(c, package, "a package"))
         return;
-    config_check_keys(c, package, keys, COUNT_OF(keys));
+    config_check_keys(c, package, CONFIG_PACKAGE);
     const char *name = config_string(c, package, "UDO_PACKAGE_NAME", true);
     if (!json_member(package, "Operators"))
         (void)json_error(c->json, package, NULL, "udo-missing-key", "'Operators' is missing");

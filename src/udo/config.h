@@ -5,6 +5,7 @@
 #define UDO_CONFIG_H
 
 #include "text/json.h"
+#include "udo/config_keys.h"
 #include "udo/udo.h"
 
 struct config {
@@ -17,8 +18,8 @@ struct config {
 struct udo_place config_place(const struct config *c, const struct json_value *item);
 /* False, with an error, when item is not an object. `what` names it: "an input". */
 bool config_is_object(const struct config *c, const struct json_value *item, const char *what);
-/* Warns about keys that are not among the known. */
-void config_check_keys(const struct config *c, const struct json_value *object, const char *const *known, size_t count);
+/* Warns about keys that such an object does not have. */
+void config_check_keys(const struct config *c, const struct json_value *item, enum config_object object);
 /* The member of that key, a non-empty string; NULL: it is absent (an error if required) or something else (an error).
  */
 const char *config_string(const struct config *c, const struct json_value *object, const char *key, bool required);
@@ -30,9 +31,8 @@ int config_word(const struct config *c, const struct json_value *item, const cha
 int config_core(const struct config *c, const struct json_value *item, bool is_key);
 
 /* ---- tensors and scalars (config_tensor.c) ---- */
-enum config_role { CONFIG_INPUT, CONFIG_OUTPUT, CONFIG_PARAM };
-void config_read_tensor(const struct config *c, const struct json_value *item, enum config_role role, uint32_t n_inputs,
-                        struct udo_tensor *out);
+void config_read_tensor(const struct config *c, const struct json_value *item, enum config_object role,
+                        uint32_t n_inputs, struct udo_tensor *out);
 void config_read_scalar(const struct config *c, const struct json_value *item, struct udo_scalar *out);
 
 /* ---- values (config_value.c) ---- */

@@ -5,15 +5,10 @@
 
 #include "udo/param_value.h"
 
-/* The guide's types, those that published configs use beside them, and frameworks' types of 64 bits. */
-static const char *const type_names[] = {"FLOAT_16", "FLOAT_32", "FIXED_4", "FIXED_8", "FIXED_16", "UINT_8",
-                                         "UINT_16",  "UINT_32",  "INT_8",   "INT_16",  "INT_32",   "BOOL_8",
-                                         "STRING",   "INT_64",   "UINT_64", "FLOAT_64"};
-
 static enum dtype read_type(const struct config *c, const struct json_value *item)
 {
-    int word = config_word(c, item, type_names, COUNT_OF(type_names), "data type");
-    return word < 0 ? DT_NONE : dtype_from_udo(type_names[word]);
+    int word = config_word(c, item, config_types, config_n_types, "data type");
+    return word < 0 ? DT_NONE : dtype_from_udo(config_types[word]);
 }
 
 static void read_per_core(const struct config *c, const struct json_value *table, struct udo_tensor *out)
@@ -58,7 +53,7 @@ static void read_types(const struct config *c, const struct json_value *tensor, 
         read_per_core(c, other, out);
 }
 
-static void read_default(const struct config *c, const struct json_value *tensor, enum config_role role,
+static void read_default(const struct config *c, const struct json_value *tensor, enum config_object role,
                          struct udo_tensor *out)
 {
     const struct json_value *item = json_member(tensor, "default_value");
@@ -70,41 +65,22 @@ static void read_default(const struct config *c, const struct json_value *tensor
         out->default_value = config_read_value(c, item, out->dtype, true);
 }
 
-static void check_keys(const struct config *c, const struct json_value *tensor, enum config_role role)
-{
-    static const char *const keys[] = {"name",
-                                       "data_type",
-                                       "per_core_data_types",
-                                       "per_core_data_type",
-                                       "tensor_layout",
-                                       "quantization_mode",
-                                       "default_value",
-                                       "static",
-                                       "repeated",
-                                       "optional",
-                                       "shape"};
-    static const size_t counts[] = {[CONFIG_INPUT] = 10, [CONFIG_OUTPUT] = COUNT_OF(keys), [CONFIG_PARAM] = 8};
-    config_check_keys(c, tensor, keys, counts[role]);
-}
-
 /* Inputs and outputs count by position: their names may be absent, or empty as in the guide's template. */
-static const char *read_name(const struct config *c, const struct json_value *tensor, enum config_role role)
+static const char *read_name(const struct config *c, const struct json_value *tensor, enum config_object role)
 {
     const struct json_value *name = json_member(tensor, "name");
     bool empty = json_is(name, JSON_STRING) && !*name->string;
     return empty && role != CONFIG_PARAM ? NULL : config_string(c, tensor, "name", role == CONFIG_PARAM);
 }
 
-void config_read_tensor(const struct config *c, const struct json_value *item, enum config_role role, uint32_t n_inputs,
-                        struct udo_tensor *out)
+void config_read_tensor(const struct config *c, const struct json_value *item, enum config_object role,
+                        uint32_t n_inputs, struct udo_tensor *out)
 {
     static const char *const roles[] = {"an input", "an output", "a tensor param"};
-    static const char *const layouts[] = {"NHWC", "NCHW"};
-    static const char *const modes[] = {"TF", "NONE"};
     *out = (struct udo_tensor){.place = config_place(c, item)};
     if (!config_is_object(c, item, roles[role]))
         return;
-    check_keys(c, item, role);
+    config_check_keys(c, item, role);
     out->name = read_name(c, item, role);
     read_types(c, item, out);
     out->is_static = config_bool(c, item, "static");
@@ -112,11 +88,11 @@ void config_read_tensor(const struct config *c, const struct json_value *item, e
         (void)json_key_error(c->json, json_member(item, "static"), NULL, "udo-static-output",
                              "an output cannot be static");
     const struct json_value *layout = json_member(item, "tensor_layout");
-    int word = layout ? config_word(c, layout, layouts, COUNT_OF(layouts), "tensor layout") : -1;
+    int word = layout ? config_word(c, layout, config_layouts, CONFIG_LAYOUTS, "tensor layout") : -1;
     out->layout = word < 0 ? UDO_LAYOUT_NONE : word == 0 ? UDO_LAYOUT_NHWC : UDO_LAYOUT_NCHW;
     const struct json_value *mode = json_member(item, "quantization_mode");
-    word = mode ? config_word(c, mode, modes, COUNT_OF(modes), "quantization mode") : -1;
-    out->quantization_mode = word < 0 ? NULL : modes[word];
+    word = mode ? config_word(c, mode, config_modes, CONFIG_MODES, "quantization mode") : -1;
+    out->quantization_mode = word < 0 ? NULL : config_modes[word];
     out->repeated = role != CONFIG_PARAM && config_bool(c, item, "repeated");
     out->optional = role != CONFIG_PARAM && config_bool(c, item, "optional");
     read_default(c, item, role, out);
@@ -127,11 +103,10 @@ void config_read_tensor(const struct config *c, const struct json_value *item, e
 
 void config_read_scalar(const struct config *c, const struct json_value *item, struct udo_scalar *out)
 {
-    static const char *const keys[] = {"name", "data_type", "default_value"};
     *out = (struct udo_scalar){.place = config_place(c, item)};
     if (!config_is_object(c, item, "a scalar param"))
         return;
-    config_check_keys(c, item, keys, COUNT_OF(keys));
+    config_check_keys(c, item, CONFIG_SCALAR);
     out->name = config_string(c, item, "name", true);
     const struct json_value *type = json_member(item, "data_type");
     if (type)

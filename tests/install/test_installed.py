@@ -47,6 +47,8 @@ def check_places(checks, prefix, libdir):
     for name in ("libopendlc.so", "libopendlc.so.0", "libopendlc.a", "pkgconfig/opendlc.pc", "cmake/OpenDLC/OpenDLCConfig.cmake",
                  "cmake/OpenDLC/OpenDLCConfigVersion.cmake"):
         checks.check(f"{name} is there", (libdir / name).exists())
+    schema = prefix / "share" / "opendlc" / "udo.schema.json"
+    checks.check("the schema of UDO configs", schema.is_file() and '"additionalProperties"' in schema.read_text())
     for command in sorted((prefix / "bin").iterdir()):
         checks.check(f"man page of {command.name}", list(prefix.glob(f"share/man/man1/{command.name}.1*")))
 

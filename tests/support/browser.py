@@ -17,7 +17,7 @@ from checks import patient
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
          "--hide-scrollbars"]
-KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Tab": "\ue004", "Shift": "\ue008", "ArrowLeft": "\ue012",
+KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Tab": "\ue004", "Shift": "\ue008", "Control": "\ue009", "ArrowLeft": "\ue012",
         "ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015"}
 
 
@@ -30,7 +30,9 @@ def missing():
 class Browser:
     """with Browser() as b: b.open(path); b.run("return document.title")"""
 
-    def __init__(self, width=1280, height=800, dark=False):
+    def __init__(self, width=1280, height=800, dark=False, still=False):
+        """still: views jump instead of gliding, as users can ask for."""
+        self.motion = 60 if still else 450  # milliseconds until a view rests
         self.profile = tempfile.TemporaryDirectory(prefix="odlc-chromium-", ignore_cleanup_errors=True)
         self.driver = subprocess.Popen([shutil.which("chromedriver"), "--port=0"], stdout=subprocess.PIPE,
                                        stderr=subprocess.DEVNULL, text=True, env={**os.environ, "LC_ALL": "C.UTF-8"})
@@ -38,6 +40,8 @@ class Browser:
         try:
             self.base = f"http://127.0.0.1:{self._port()}"
             args = FLAGS + [f"--user-data-dir={self.profile.name}", f"--window-size={width},{height}"]
+            if still:
+                args.append("--force-prefers-reduced-motion")
             if dark:
                 args.append("--blink-settings=preferredColorScheme=0")
             options = {"binary": shutil.which("chromium"), "args": args}
@@ -84,8 +88,15 @@ class Browser:
             self.driver.stdout.close()
             self.profile.cleanup()
 
-    def open(self, path):
-        self._do("POST", "/url", {"url": path.resolve().as_uri()})
+    def open(self, path, fragment=""):
+        self._do("POST", "/url", {"url": path.resolve().as_uri() + fragment})
+
+    def downloads_to(self, folder):
+        self._do("POST", "/goog/cdp/execute",
+                 {"cmd": "Browser.setDownloadBehavior", "params": {"behavior": "allow", "downloadPath": str(folder)}})
+
+    def resize(self, width, height):
+        self._do("POST", "/window/rect", {"width": width, "height": height})
 
     def run(self, script, *args):
         return self._do("POST", "/execute/sync", {"script": script, "args": list(args)})
@@ -103,7 +114,7 @@ class Browser:
     def settle(self):
         """Waits until motion of the view has ended."""
         self._do("POST", "/timeouts", {"script": patient(10000)})
-        self._do("POST", "/execute/async", {"script": "setTimeout(arguments[0], 450)", "args": []})
+        self._do("POST", "/execute/async", {"script": "setTimeout(arguments[1], arguments[0])", "args": [self.motion]})
 
     def press(self, *keys):
         """Keys by name or character; "Shift+Tab" holds the first while the second is pressed."""

@@ -93,7 +93,10 @@ def large_model(checks, folder, nodes=5000):
 def make_page(checks, container):
     page = container.parent / (container.stem + ".html")
     done = run("dlc-viewer", "-i", container, "-s", page)
-    checks.equal(f"{container.name} page", (done.returncode, done.stderr, done.stdout), (0, "", ""))
+    checks.equal(f"{container.name} page", (done.returncode, done.stdout), (0, ""))
+    graph = model_of(page)["graphs"][0]
+    closing = f"{page}: {len(graph['ops'])} ops of graph '{graph['name']}', {page.stat().st_size / 1e6:.1f} MB\n"
+    checks.equal(f"{container.name}: the closing line", done.stderr, closing)
     return page
 
 
@@ -206,9 +209,29 @@ def usage(checks, container, folder):
     checks.equal("named graph", run("dlc-viewer", "-i", container, "--dot", "--graph", name).returncode, 0)
     page = subprocess.run([command("dlc-viewer"), "-i", str(container)], capture_output=True, check=False)
     checks.equal("page on standard output", page.stdout, container.with_suffix(".html").read_bytes())
+    silent = run("dlc-viewer", "-i", container, "-q", "-s", folder / "silent.html")
+    checks.equal("quiet", (silent.returncode, silent.stderr, (folder / "silent.html").read_bytes()), (0, "", page.stdout))
+    opening(checks, container, folder)
     (folder / "broken.dlc").write_bytes(container.read_bytes()[:200])
     broken = run("dlc-viewer", "-i", folder / "broken.dlc", "-s", folder / "broken.html")
     checks.equal("broken container", (broken.returncode, (folder / "broken.html").exists()), (1, False))
+
+
+def opening(checks, container, folder):
+    """--open starts xdg-open, here one that writes down what it was asked for."""
+    programs, page = folder / "programs", folder / "-odd name.html"
+    programs.mkdir()
+    (programs / "xdg-open").write_text(f'#!/bin/sh\n[ -s "$1" ] && printf %s "$1" > "{folder}/opened"\nexit ${{STATUS:-0}}\n')
+    (programs / "xdg-open").chmod(0o755)
+    here = {**os.environ, "PATH": f"{programs}:/usr/bin:/bin"}
+    done = run("dlc-viewer", "-i", container, "-s", page, "--open", env=here)
+    checks.equal("opened", (done.returncode, (folder / "opened").read_text()), (0, str(page)))
+    done = run("dlc-viewer", "-i", container, "-s", page, "--open", env={**here, "STATUS": "3"})
+    checks.equal("no browser", (done.returncode, "status 3" in done.stderr, page.exists()), (1, True, True))
+    done = run("dlc-viewer", "-i", container, "-s", page, "--open", env={**os.environ, "PATH": "/nowhere"})
+    checks.equal("no xdg-open", (done.returncode, "xdg-utils" in done.stderr, page.exists()), (1, True, True))
+    for words in (("--open",), ("--open", "--dot", "-s", page), ("--compare", container, "--svg", "-s", page)):
+        checks.equal(f"{words[0]} in vain", run("dlc-viewer", "-i", container, *words).returncode, 2)
 
 
 # ---- in the browser ----
@@ -307,7 +330,7 @@ def keyboard(checks, b):
     b.screenshot(SHOTS / "small-overview.png")
     b.press("o")
     seen = []
-    for _ in range(12):
+    for _ in range(16):
         b.press("Tab")
         seen.append(b.run(FOCUS))
     missing = {"search", "overview", "theme", "help", "zoom-in", "zoom-out", "fit", "canvas"} - set(seen)
@@ -412,6 +435,14 @@ return times.sort((a, b) => a - b);""")
     b.press("f")
     b.settle()
     b.screenshot(SHOTS / f"{label}-whole.png")
+    unfold = ("const unfold = document.getElementById('unfold'); while (!unfold.disabled) unfold.click();"
+              "return [dlcViewer.layoutTime(), dlcViewer.boxes().length]")
+    layout, count = b.run(unfold)
+    b.press("f")
+    b.settle()
+    frame = b.run("const start = performance.now(); dlcViewer.drawNow(); return performance.now() - start")
+    print(f"{label}: {count} nodes without folding laid out in {layout:.0f} ms, drawn whole in {frame:.1f} ms")
+    checks.check(f"{label}: all of it is drawn in time", frame < patient(100), frame)
     b.press("/")
     b.type(word)
     b.press("Enter")

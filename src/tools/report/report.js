@@ -5,18 +5,9 @@ const report = JSON.parse(document.getElementById("model").textContent);
 const computed = report.layers.map((layer, index) => ({ ...layer, index })).filter((layer) => layer.node !== null);
 const constants = report.layers.filter((layer) => layer.kind === "constant");
 const worst = new Set(report.worst.slice(0, 10));
-const SPACE = "http://www.w3.org/2000/svg";
 const sorting = { key: "order", down: false };
 
 function themeChanged() {} /* the style does it */
-
-function drawn(tag, attributes, ...children) {
-  const made = document.createElementNS(SPACE, tag);
-  for (const [name, value] of Object.entries(attributes))
-    made.setAttribute(name, value);
-  made.append(...children);
-  return made;
-}
 
 /* ---- the summary ---- */
 
@@ -76,20 +67,6 @@ function point(layer) {
 }
 
 /* ---- a layer ---- */
-
-function histogramView({ histogram, min, max }) {
-  const beside = 8, { bins } = histogram, most = Math.max(...bins);
-  const picture = drawn("svg", { class: "histogram", viewBox: "0 0 640 150", preserveAspectRatio: "none", role: "img",
-    "aria-label": `Histogram of float values from ${realText(min)} to ${realText(max)}` });
-  picture.append(drawn("rect", { class: "reach", x: beside * 10, y: 0, width: (bins.length - 2 * beside) * 10, height: 150 }));
-  bins.forEach((count, i) => {
-    const height = count ? Math.max(1.5, 146 * Math.log1p(count) / Math.log1p(most)) : 0;
-    const isOutside = i < beside || i >= bins.length - beside;
-    picture.append(drawn("rect", { class: isOutside ? "outside" : "", x: i * 10 + 0.75, y: 149 - height, width: 8.5, height }));
-  });
-  picture.append(drawn("line", { x1: 0, x2: 640, y1: 149.5, y2: 149.5 }));
-  return picture;
-}
 
 function detailView(layer) {
   const e = layer.encodings;

@@ -62,6 +62,10 @@ function firstView() {
     return;
   }
   const near = state.layout.rows.slice(0, 8).flat().map((v) => state.graph.nodes[v]);
+  if (state.layout.toRight) {
+    moveCamera(left + (freeWidth() / 2 - MARGIN) / 0.8, near[0].y, 0.8);
+    return;
+  }
   const nearLeft = Math.min(...near.map((node) => node.x - node.width / 2));
   const nearRight = Math.max(...near.map((node) => node.x + node.width / 2));
   const scale = clampScale(Math.min(1, Math.max(0.6, (camera.width - 2 * MARGIN) / (nearRight - nearLeft))));

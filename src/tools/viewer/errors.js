@@ -11,7 +11,7 @@ const BANDS = [
   { id: "error-0", least: -Infinity, label: "Less than 10 dB" },
 ];
 
-const errors = { layers: null, shown: false }; /* layers: of the report, by tensor; null: there is no report */
+const errors = { layers: null }; /* of the report, by tensor; null: there is no report */
 
 function startErrors(model) {
   const button = document.getElementById("errors");
@@ -19,18 +19,13 @@ function startErrors(model) {
     return;
   errors.layers = new Map(model.report.layers.map((layer) => [layer.tensor, layer]));
   button.hidden = false;
-  button.addEventListener("click", () => showErrors(!errors.shown));
-  errors.shown = true;
+  button.addEventListener("click", () => showErrors(shade.mode !== "errors"));
+  shade.mode = "errors";
 }
 
 function showErrors(shown) {
-  if (!errors.layers)
-    return;
-  errors.shown = shown;
-  document.getElementById("errors").setAttribute("aria-pressed", String(shown));
-  showLegend();
-  paintMap();
-  requestDraw();
+  if (errors.layers)
+    showShade(shown ? "errors" : "kind");
 }
 
 function layerOf(tensor) {
@@ -44,49 +39,27 @@ function nodeError(graph, node) {
   return found.length ? Math.min(...found.map((layer) => decibels(layer.error))) : null;
 }
 
-function readErrors(graph) {
+function readErrors(base) {
+  for (const node of base.nodes)
+    node.error = errors.layers ? nodeError(base, node) : null;
+}
+
+/* Of the nodes that are drawn, whose groups have the least of theirs. */
+function nameErrors(graph) {
   for (const node of graph.nodes) {
-    node.error = errors.layers ? nodeError(graph, node) : null;
     node.band = node.error === null ? BANDS[0] : BANDS.find((band) => node.error >= band.least);
     node.errorText = node.error === null || node.error === Infinity ? "" : `${decibelText(node.error)} dB`;
   }
 }
 
-/* The names of the colours that a node has now. */
-function colourOf(node) {
-  return errors.shown ? node.band.id : `family-${node.family}`;
-}
-
-function surfaceOf(node) {
-  if (errors.shown)
-    return `${node.band.id}-surface`;
-  return node.family === "udo" ? "udo-surface" : node.family === "end" ? "end-surface" : "surface";
-}
-
-/* Room for the number beside the title, and the number. */
+/* Room for the number beside the title. */
 const ERROR_ROOM = 54;
 
 function errorRoom(node) {
   return errors.layers && node.errorText ? ERROR_ROOM : 0;
 }
 
-function writeError(node) {
-  if (!errors.shown || !node.errorText)
-    return;
-  const badge = node.family === "udo" ? 34 : 0;
-  pen.font = NAME_FONT;
-  pen.textAlign = "right";
-  pen.fillStyle = colours.text;
-  pen.fillText(node.errorText, node.x + node.width / 2 - 9 - badge, node.y - 3);
-  pen.textAlign = "left";
-}
-
 /* ---- words ---- */
-
-function bandLegend(nodes) {
-  return BANDS.filter((band) => nodes.some((node) => node.band === band))
-    .map((band) => ({ colour: band.id, label: band.label, count: nodes.filter((node) => node.band === band).length }));
-}
 
 /* What the report says of a tensor. */
 function errorsView(tensor) {
@@ -94,7 +67,8 @@ function errorsView(tensor) {
   if (!layer)
     return "";
   return element("details", { open: true, class: "errors" }, element("summary", null, "Quantization error"),
-    facts(errorFacts(layer)));
+    facts(errorFacts(layer)),
+    ...(layer.histogram ? [element("p", { class: "dtype" }, "Float values; the encoding reaches what is shaded."), histogramView(layer)] : []));
 }
 
 const MOST_WORST = 10;
@@ -102,12 +76,12 @@ const MOST_WORST = 10;
 function worstView() {
   if (!errors.layers)
     return [];
-  const nodes = state.graph.nodes.map((node, v) => ({ node, v }))
+  const nodes = state.graph.base.nodes.map((node, v) => ({ node, v, text: `${decibelText(node.error)} dB` }))
     .filter(({ node }) => node.kind === "op" && node.error !== null && node.error !== Infinity)
     .sort((a, b) => a.node.error - b.node.error).slice(0, MOST_WORST);
   if (!nodes.length)
     return [];
   return [element("h3", null, "Largest errors"),
-    element("table", { "aria-label": "Largest errors" }, element("tbody", null, ...nodes.map(({ node, v }) =>
-      element("tr", null, element("th", { scope: "row" }, nodeLink(v)), element("td", { class: "number" }, node.errorText)))))];
+    element("table", { "aria-label": "Largest errors" }, element("tbody", null, ...nodes.map(({ text, v }) =>
+      element("tr", null, element("th", { scope: "row" }, nodeLink(v)), element("td", { class: "number" }, text)))))];
 }

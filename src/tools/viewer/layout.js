@@ -4,19 +4,23 @@
  * Ranks by longest paths; an edge over several ranks goes through a dummy vertex in each, shared by all edges of the
  * same tensor; order within ranks by barycenters, keeping the order with the fewest crossings; x as place.js says. */
 
-const ROW_GAP = 44;
+const ROW_GAP = 48;        /* of a drawing downwards; one to the right leaves room for the labels: */
+const LEAST_GAP = 56, MOST_GAP = 190;
 const MAX_DUMMIES = 40000; /* beyond, the longest edges are drawn as stubs, */
 const NEAR_RANKS = 4;      /* unless they end this near */
 const ORDER_ROUNDS = 6;
 
 /* Wants node.width and node.height; sets node.x, node.y (the centre), node.rank, node.place (position in its rank), and
- * gives the rows of vertices, the segments by the rank in which they begin, and the size. */
-function layoutGraph(graph) {
+ * gives the rows of vertices, the segments by the rank in which they begin, and the size. Ranks follow each other downwards, or
+ * to the right; "across" is the other direction, in which the vertices of a rank lie beside each other. */
+function layoutGraph(graph, toRight) {
   const ranks = assignRanks(graph);
   const net = makeNet(graph, ranks);
+  net.breadth = (v) => toRight ? net.nodes[v].height : net.nodes[v].width;
+  net.depth = (v) => toRight ? net.nodes[v].width : net.nodes[v].height;
   orderRows(net);
-  const x = placeRows(net);
-  return finishLayout(graph, net, x);
+  const across = placeRows(net);
+  return finishLayout(graph, net, across, toRight);
 }
 
 /* Where an edge goes in the drawing: always from the earlier op to the later one, so that a cycle does no harm. */
@@ -215,30 +219,39 @@ function crossings(net, place) {
 
 /* ---- the result ---- */
 
-function finishLayout(graph, net, x) {
-  const rowTop = [], rowHeight = [];
-  let y = 0, left = Infinity, right = -Infinity;
+/* How far the ranks are apart, which labels between them need when these stand along the way. */
+function rankGaps(graph, net, segments, toRight) {
+  return net.rows.map((_, r) => toRight ? segments[r].filter((segment) => segment.first).reduce((most, segment) =>
+    Math.min(MOST_GAP, Math.max(most, labelWidth(graph, segment.tensor) + 30)), LEAST_GAP) : ROW_GAP);
+}
+
+function finishLayout(graph, net, across, toRight) {
+  const isNode = (v) => v < net.nodes.length;
+  const segments = net.rows.map(() => []);
+  for (const segment of net.segments)
+    segments[net.rank[segment.a]].push(segment);
+  const gaps = rankGaps(graph, net, segments, toRight);
+  const start = [], depth = [];
+  let along = 0, low = Infinity, high = -Infinity;
   net.rows.forEach((row, r) => {
-    rowTop.push(y);
-    rowHeight.push(row.reduce((most, v) => Math.max(most, v < net.nodes.length ? net.nodes[v].height : 0), 24));
-    y += rowHeight[r] + ROW_GAP;
+    start.push(along);
+    depth.push(row.reduce((most, v) => Math.max(most, isNode(v) ? net.depth(v) : 0), 24));
+    along += depth[r] + gaps[r];
+  });
+  net.rank.forEach((rank, v) => {
+    const half = isNode(v) ? net.breadth(v) / 2 : 0;
+    low = Math.min(low, across[v] - half);
+    high = Math.max(high, across[v] + half);
   });
   graph.nodes.forEach((node, v) => {
-    node.rank = net.rank[v];
-    node.x = x[v];
-    node.y = rowTop[node.rank] + rowHeight[node.rank] / 2;
-    left = Math.min(left, node.x - node.width / 2);
-    right = Math.max(right, node.x + node.width / 2);
+    const middle = start[net.rank[v]] + depth[net.rank[v]] / 2;
+    Object.assign(node, { rank: net.rank[v], x: toRight ? middle : across[v], y: toRight ? across[v] : middle });
   });
-  x.forEach((at) => {
-    left = Math.min(left, at);
-    right = Math.max(right, at);
-  });
-  net.rows.forEach((row) => row.filter((v) => v < net.nodes.length).forEach((v, i) => { net.nodes[v].place = i; }));
-  const segmentsByRank = net.rows.map(() => []);
-  for (const segment of net.segments)
-    segmentsByRank[net.rank[segment.a]].push(segment);
-  return { x, rank: net.rank, rows: net.rows.map((row) => row.filter((v) => v < net.nodes.length)), rowTop, rowHeight,
-    segments: segmentsByRank, far: net.far, left: Number.isFinite(left) ? left : 0,
-    right: Number.isFinite(right) ? right : 1, top: 0, bottom: Math.max(y - ROW_GAP, 1) };
+  const rows = net.rows.map((row) => row.filter(isNode));
+  rows.forEach((row) => row.forEach((v, i) => { net.nodes[v].place = i; }));
+  const end = Math.max(along - (gaps[gaps.length - 1] || 0), 1);
+  if (!Number.isFinite(low))
+    [low, high] = [0, 1];
+  return { toRight, across, rank: net.rank, rows, start, depth, gaps, segments, far: net.far, labels: [],
+    left: toRight ? 0 : low, right: toRight ? end : high, top: toRight ? low : 0, bottom: toRight ? high : end };
 }

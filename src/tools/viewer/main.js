@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ---- main.js: selection, keys, pointers, and the start ---- */
 
-const state = { model: null, graphs: [], graph: null, layout: null, selected: -1, hovered: -1 };
+/* graph is what is drawn of state.graphs' base graph; selected and hovered are positions of its nodes, tensor and hoveredTensor of
+ * the graph's tensors; -1: none. */
+const state = { model: null, graphs: [], graph: null, layout: null, toRight: false, selected: -1, hovered: -1, tensor: -1,
+  hoveredTensor: -1 };
 
 function say(words) {
   document.getElementById("said").textContent = words;
@@ -9,20 +12,24 @@ function say(words) {
 
 function describe(node) {
   const udo = node.family === "udo" ? "user-defined op " : "";
+  if (node.kind === "group")
+    return `folded group ${node.name}, ${node.members.length} ops; ${node.preds.length} in, ${node.succs.length} out`;
   const kind = node.kind === "op" ? udo + node.title : `graph ${node.kind}`;
   const error = errors.layers && node.errorText ? `; ${node.errorText} signal to error` : "";
-  return `${kind}, ${node.name}${error}; ${node.preds.length} in, ${node.succs.length} out`;
+  const change = state.model.compared && node.kind === "op" && node.change !== "same" ? `; ${node.change}` : "";
+  return `${kind}, ${node.name}${error}${change}; ${node.preds.length} in, ${node.succs.length} out`;
 }
 
 /* ---- selection ---- */
 
 function selectNode(v, { centre = false, focus = false } = {}) {
-  state.selected = v;
   if (v < 0) {
+    deselect();
     closePanel();
-    requestDraw();
     return;
   }
+  Object.assign(state, { selected: v, tensor: -1 });
+  writeAddress();
   const node = state.graph.nodes[v];
   showNode(v);
   reveal(node, centre);
@@ -32,12 +39,32 @@ function selectNode(v, { centre = false, focus = false } = {}) {
   requestDraw();
 }
 
-/* Of the nodes at the other ends of edges, the one that lies nearest in x: the one straight ahead. */
+function deselect() {
+  Object.assign(state, { selected: -1, tensor: -1 });
+  writeAddress();
+  requestDraw();
+}
+
+function selectTensor(t) {
+  Object.assign(state, { selected: -1, tensor: t });
+  writeAddress();
+  showTensor(t);
+  const end = state.graph.edges.find((edge) => edge.tensor === t);
+  if (end)
+    reveal(state.graph.nodes[end.from], false);
+  const tensor = state.graph.data.tensors[t];
+  say(`tensor ${tensorWords(tensor)}`);
+  requestDraw();
+}
+
+/* Of the nodes at the other ends of edges, the one that lies nearest across: the one straight ahead. */
 function along(edges, end) {
   const from = state.graph.nodes[state.selected];
   const ends = edges.map((edge) => edge[end]);
   return ends.reduce((best, v) => {
-    const distance = (u) => Math.abs(state.graph.nodes[u].x - from.x) + 0.1 * Math.abs(state.graph.nodes[u].y - from.y);
+    const [across, along] = state.layout.toRight ? ["y", "x"] : ["x", "y"];
+    const gap = (u, axis) => Math.abs(state.graph.nodes[u][axis] - from[axis]);
+    const distance = (u) => gap(u, across) + 0.1 * gap(u, along);
     return best < 0 || distance(v) < distance(best) ? v : best;
   }, -1);
 }
@@ -56,13 +83,19 @@ function moveSelection(key) {
     return;
   }
   const node = state.graph.nodes[state.selected];
-  const moves = { ArrowDown: () => along(node.succs, "to"), ArrowUp: () => along(node.preds, "from"),
-    ArrowLeft: () => beside(-1), ArrowRight: () => beside(1) };
-  const next = moves[key]();
+  const next = { on: () => along(node.succs, "to"), back: () => along(node.preds, "from"), before: () => beside(-1),
+    after: () => beside(1) }[meaningOf(key)]();
   if (next >= 0)
     selectNode(next);
   else
-    say({ ArrowDown: "no reader", ArrowUp: "no writer" }[key] || "end of the row");
+    say({ on: "no reader", back: "no writer" }[meaningOf(key)] || "end of the row");
+}
+
+/* Arrows point as the drawing does. */
+function meaningOf(key) {
+  return state.layout.toRight
+    ? { ArrowRight: "on", ArrowLeft: "back", ArrowUp: "before", ArrowDown: "after" }[key]
+    : { ArrowDown: "on", ArrowUp: "back", ArrowLeft: "before", ArrowRight: "after" }[key];
 }
 
 function nearestToMiddle() {
@@ -96,7 +129,7 @@ function canvasKey(event) {
     moveSelection(event.key);
   else if (event.key === "PageDown" || event.key === "PageUp")
     panBy(0, (event.key === "PageDown" ? 0.8 : -0.8) * camera.height);
-  else if (event.key === "Enter" && state.selected >= 0)
+  else if (event.key === "Enter" && (state.selected >= 0 || state.tensor >= 0))
     readSelected();
   else if (event.key === "Enter")
     moveSelection("ArrowDown");
@@ -107,14 +140,14 @@ function canvasKey(event) {
 
 function readSelected() {
   if (panel.hidden)
-    showNode(state.selected);
+    state.tensor >= 0 ? showTensor(state.tensor) : showNode(state.selected);
   panel.focus();
 }
 
 function back() {
   if (!panel.hidden && panel.contains(document.activeElement))
     canvas.focus();
-  else if (state.selected >= 0 || !panel.hidden)
+  else if (state.selected >= 0 || state.tensor >= 0 || !panel.hidden)
     selectNode(-1);
 }
 
@@ -124,13 +157,24 @@ const SHORTCUTS = {
   "+": () => zoomBy(1.25),
   "=": () => zoomBy(1.25),
   "-": () => zoomBy(0.8),
-  0: () => { stopMotion(); moveCamera(camera.x, camera.y, 1); },
+  0: () => actualSize(),
   f: fitGraph,
   t: () => toggleTheme(),
   o: () => toggleOverview(),
-  e: () => showErrors(!errors.shown),
+  e: () => showErrors(shade.mode !== "errors"),
+  c: () => showChanges(shade.mode !== "changes"),
+  q: () => toggleEncodings(),
+  g: () => toggleGroup(),
+  "[": () => foldMore(),
+  "]": () => foldLess(),
+  h: () => turn(),
   Escape: back,
 };
+
+function actualSize() {
+  stopMotion();
+  moveCamera(camera.x, camera.y, 1);
+}
 
 function pageKey(event) {
   const typing = event.target.closest?.("input, select, dialog");
@@ -141,83 +185,6 @@ function pageKey(event) {
     return;
   event.preventDefault();
   action();
-}
-
-/* ---- pointers ---- */
-
-const pointers = new Map();
-let moved = 0;
-
-function pointerDown(event) {
-  if (event.button !== 0)
-    return;
-  canvas.setPointerCapture(event.pointerId);
-  pointers.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
-  if (pointers.size === 1)
-    moved = 0;
-  stopMotion();
-}
-
-function pointerMove(event) {
-  const last = pointers.get(event.pointerId);
-  if (!last) {
-    hover(nodeAt(event.offsetX, event.offsetY));
-    return;
-  }
-  const at = { x: event.offsetX, y: event.offsetY };
-  if (pointers.size === 2) {
-    const other = [...pointers].find(([id]) => id !== event.pointerId)[1];
-    const spread = (p) => Math.max(1, Math.hypot(p.x - other.x, p.y - other.y));
-    zoomAt((at.x + other.x) / 2, (at.y + other.y) / 2, spread(at) / spread(last));
-  }
-  moved += Math.hypot(at.x - last.x, at.y - last.y);
-  const portion = 1 / pointers.size;
-  if (moved > 4) {
-    canvas.classList.add("dragging");
-    panBy((last.x - at.x) * portion, (last.y - at.y) * portion);
-  }
-  pointers.set(event.pointerId, at);
-}
-
-function pointerUp(event) {
-  const pressed = pointers.delete(event.pointerId);
-  canvas.classList.remove("dragging");
-  if (pressed && moved <= 4 && event.type === "pointerup")
-    selectNode(nodeAt(event.offsetX, event.offsetY));
-}
-
-function hover(v) {
-  if (v === state.hovered)
-    return;
-  state.hovered = v;
-  canvas.classList.toggle("over", v >= 0);
-  canvas.title = v >= 0 ? state.graph.nodes[v].name : "";
-  requestDraw();
-}
-
-function wheel(event) {
-  event.preventDefault();
-  const unit = event.deltaMode === 1 ? 18 : 1;
-  if (event.ctrlKey || event.metaKey)
-    zoomAt(event.offsetX, event.offsetY, Math.exp(-event.deltaY * unit * 0.0045));
-  else if (event.shiftKey && !event.deltaX)
-    panBy(event.deltaY * unit, 0);
-  else
-    panBy(event.deltaX * unit, event.deltaY * unit);
-}
-
-function startPointers() {
-  canvas.addEventListener("pointerdown", pointerDown);
-  canvas.addEventListener("pointermove", pointerMove);
-  canvas.addEventListener("pointerup", pointerUp);
-  canvas.addEventListener("pointercancel", pointerUp);
-  canvas.addEventListener("pointerleave", () => hover(-1));
-  canvas.addEventListener("wheel", wheel, { passive: false });
-  map.addEventListener("pointerdown", (event) => {
-    map.setPointerCapture(event.pointerId);
-    lookAtMap(event);
-  });
-  map.addEventListener("pointermove", (event) => { if (event.buttons & 1) lookAtMap(event); });
 }
 
 function themeChanged() {
@@ -231,32 +198,49 @@ function themeChanged() {
 /* ---- graphs ---- */
 
 function showGraph(index) {
-  const graph = state.graphs[index] ||= buildGraph(state.model.graphs[index]);
-  if (!graph.layout) {
-    readErrors(graph);
-    measureNodes(graph.nodes);
-    graph.layout = layoutGraph(graph);
+  if (!state.graphs[index]) {
+    const base = buildGraph(state.model.graphs[index]);
+    readErrors(base);
+    findGroups(base);
+    base.folded = firstFolded(base);
+    state.graphs[index] = base;
   }
-  Object.assign(state, { graph, layout: graph.layout, selected: -1, hovered: -1 });
-  canvas.setAttribute("aria-label", `Graph ${graph.data.name}: ${graph.data.ops.length} ops`);
+  showView(state.graphs[index]);
   searchBox.value = "";
+  document.getElementById("encodings").hidden = !quantizedTensors().length;
+  firstView();
+}
+
+/* A base graph with its groups folded as they are, laid out. */
+function showView(base) {
+  const began = performance.now();
+  const graph = base.view ||= viewGraph(base, base.folded);
+  if (graph.layout?.toRight !== state.toRight) {
+    nameErrors(graph);
+    measureNodes(graph.nodes);
+    graph.layout = layoutGraph(graph, state.toRight);
+    graph.layout.milliseconds = performance.now() - began;
+  }
+  Object.assign(state, { graph, layout: graph.layout, selected: -1, hovered: -1, tensor: -1, hoveredTensor: -1 });
+  const { data } = graph, folded = graph.nodes.filter((node) => node.kind === "group").length;
+  canvas.setAttribute("aria-label", `Graph ${data.name}: ${data.ops.length} ops${folded ? `, ${folded} groups folded` : ""}`);
   closePanel();
   showLegend();
-  firstView();
+  showFolding();
   paintMap();
 }
 
-function familyLegend(nodes) {
-  const order = ["udo", ...FAMILIES.map((family) => family.id), "other", "end"];
-  return order.map((id) => ({ colour: `family-${id}`, label: FAMILY_LABELS[id],
-    count: nodes.filter((node) => node.family === id).length })).filter((row) => row.count);
-}
-
-function showLegend() {
-  const { nodes } = state.graph;
-  document.getElementById("families").replaceChildren(...(errors.shown ? bandLegend(nodes) : familyLegend(nodes)).map((row) =>
-    element("li", null, element("span", { class: "dot", style: `--colour: var(--${row.colour})` }), row.label,
-      element("span", { class: "count" }, grouped(row.count)))));
+/* Downwards or to the right. */
+function turn() {
+  const node = state.graph.nodes[state.selected], { tensor } = state;
+  state.toRight = !state.toRight;
+  document.getElementById("turn").setAttribute("aria-pressed", String(state.toRight));
+  showView(state.graph.base);
+  firstView();
+  if (node)
+    selectNode(state.graph.nodes.indexOf(node), { centre: true });
+  else if (tensor >= 0)
+    selectTensor(tensor);
 }
 
 function startGraphs() {
@@ -267,7 +251,15 @@ function startGraphs() {
   document.getElementById("graph-choice").hidden = model.graphs.length < 2;
   choice.append(...model.graphs.map((graph, i) => element("option", { value: i }, graph.name || `graph ${i}`)));
   choice.value = model.shown;
-  choice.addEventListener("change", () => showGraph(Number(choice.value)));
+  choice.addEventListener("change", () => {
+    showGraph(Number(choice.value));
+    writeAddress();
+  });
+}
+
+function chooseGraph(index) {
+  document.getElementById("graph").value = index;
+  showGraph(index);
 }
 
 function toggleOverview() {
@@ -276,7 +268,7 @@ function toggleOverview() {
     closePanel();
     return;
   }
-  state.selected = -1;
+  deselect();
   showOverview();
 }
 
@@ -285,25 +277,51 @@ function startButtons() {
   click("zoom-in", () => zoomBy(1.25));
   click("zoom-out", () => zoomBy(0.8));
   click("fit", fitGraph);
+  click("actual", actualSize);
+  click("turn", turn);
+  click("fold", foldMore);
+  click("unfold", foldLess);
+  click("save-png", savePng);
+  click("save-svg", saveSvg);
+  click("encodings", toggleEncodings);
   click("overview", toggleOverview);
   click("theme", toggleTheme);
   click("help", () => document.getElementById("help-box").showModal());
 }
 
-/* For scripts (window.dlcViewer): where a node is on the screen, by name. */
+/* For scripts (window.dlcViewer): where a node is on the screen, by name, */
 function where(name) {
   const node = state.graph.nodes.find((candidate) => candidate.name === name);
+  return node ? onScreen(node) : null;
+}
+
+function onScreen({ x, y, width, height }) {
   const box = canvas.getBoundingClientRect();
-  return node ? { x: box.left + screenX(node.x), y: box.top + screenY(node.y) } : null;
+  return { x: box.left + screenX(x), y: box.top + screenY(y), width: width * camera.scale, height: height * camera.scale };
+}
+
+/* all nodes, */
+function boxes() {
+  return state.graph.nodes.map((node) => ({ name: node.name, kind: node.kind, colour: colours[colourOf(node)],
+    surface: colours[surfaceOf(node)], ...onScreen(node) }));
+}
+
+/* and the labels of all edges, with the number of those that found no place. */
+function labels() {
+  const ranks = state.layout.segments.map((_, r) => r);
+  const placed = ranks.flatMap((r) => labelsOf(r).map((label) => ({ text: label.text, ...onScreen(label) })));
+  return { placed, hidden: state.layout.segments.flat().filter((segment) => segment.first).length - placed.length };
 }
 
 function start() {
   state.model = readModel();
+  startChanges(state.model);
   startErrors(state.model);
   startTheme();
   resizeCanvas();
   startGraphs();
   showGraph(state.model.shown);
+  startAddress();
   drawFrame();
   drawMap();
   startSearch();
@@ -315,7 +333,8 @@ function start() {
     resizeCanvas();
     paintMap();
   }).observe(canvas.parentElement);
-  window.dlcViewer = { where, drawNow: drawFrame };
+  window.dlcViewer = { where, boxes, labels, picture: svgPicture, drawNow: drawFrame, background: () => colours.bg,
+    layoutTime: () => state.layout.milliseconds };
   /* A task after the first frame: the drawing is on the screen. */
   requestAnimationFrame(() => setTimeout(() => {
     document.documentElement.dataset.drawn = String(Math.round(performance.now()));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "text/json_out.h"
+#include "tools/text_file.h"
 #include "tools/viewer/statistics.h"
 #include "tools/viewer/viewer.h"
 
@@ -210,8 +211,34 @@ static void write_positions(struct json_out *j, const char *key, const struct od
     json_end_array(j);
 }
 
-static void write_graph(struct json_out *j, struct arena *arena, const struct odlc_graph *g)
+/* What is written, and how far that is. */
+struct written_model {
+    struct arena *arena;
+    const struct viewer_subject *subject;
+    uint64_t done, total; /* bytes of tensors */
+};
+
+static void note_tensor(struct written_model *model, const struct odlc_tensor *t)
 {
+    model->done += t->data_size;
+    if (model->subject->progress && t->data_size)
+        model->subject->progress(model->subject->user, model->done, model->total);
+}
+
+static uint64_t bytes_of(const odlc_container *container)
+{
+    size_t count;
+    uint64_t bytes = 0;
+    const struct odlc_graph *graphs = odlc_container_graphs(container, &count);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < graphs[i].n_tensors; k++)
+            bytes += graphs[i].tensors[k].data_size;
+    return bytes;
+}
+
+static void write_graph(struct json_out *j, struct written_model *model, const struct odlc_graph *g)
+{
+    struct arena *arena = model->arena;
     json_object(j, NULL);
     json_string(j, "name", g->name);
     json_bool(j, "counted", g->counted);
@@ -221,8 +248,10 @@ static void write_graph(struct json_out *j, struct arena *arena, const struct od
     write_positions(j, "inputs", g, g->inputs, g->n_inputs);
     write_positions(j, "outputs", g, g->outputs, g->n_outputs);
     json_array(j, "tensors");
-    for (size_t i = 0; i < g->n_tensors; i++)
+    for (size_t i = 0; i < g->n_tensors; i++) {
         write_tensor(j, arena, &g->tensors[i]);
+        note_tensor(model, &g->tensors[i]);
+    }
     json_end_array(j);
     json_array(j, "ops");
     for (size_t i = 0; i < g->n_ops; i++)
@@ -255,23 +284,52 @@ static void write_summary(struct json_out *j, struct arena *arena, const struct 
     json_end_array(j);
 }
 
-static void write_container(FILE *stream, struct arena *arena, const struct viewer_subject *subject)
+static void write_graphs(struct json_out *j, struct written_model *model, const odlc_container *container)
 {
+    size_t count;
+    const struct odlc_graph *graphs = odlc_container_graphs(container, &count);
+    json_array(j, "graphs");
+    for (size_t i = 0; i < count; i++)
+        write_graph(j, model, &graphs[i]);
+    json_end_array(j);
+}
+
+static void write_differences(FILE *stream, const void *diff)
+{
+    diff_print_json(stream, diff);
+}
+
+/* The container that the page compares its own with, and what differs, as dlc-diff --json prints it. */
+static void write_compared(struct json_out *j, struct written_model *model, const struct diff *diff)
+{
+    struct arena *arena = model->arena;
+    size_t size;
+    const char *differences = text_written(arena, write_differences, diff, &size);
+    json_object(j, "compared");
+    write_summary(j, arena, odlc_container_summary(diff->containers[0]));
+    write_graphs(j, model, diff->containers[0]);
+    json_written(j, "differences", differences, size);
+    json_end_object(j);
+}
+
+static void write_container(FILE *stream, const void *data)
+{
+    struct written_model model = *(const struct written_model *)data;
+    const struct viewer_subject *subject = model.subject;
     struct json_out j = json_out_to(stream, true);
     size_t n_graphs;
     const struct odlc_graph *graphs = odlc_container_graphs(subject->container, &n_graphs);
     json_object(&j, NULL);
-    write_summary(&j, arena, odlc_container_summary(subject->container));
+    write_summary(&j, model.arena, odlc_container_summary(subject->container));
     json_int(&j, "shown", subject->shown - graphs);
     if (subject->report) {
         size_t length;
         const char *report = json_source(subject->report, subject->report->root, &length);
         json_written(&j, "report", report, length);
     }
-    json_array(&j, "graphs");
-    for (size_t i = 0; i < n_graphs; i++)
-        write_graph(&j, arena, &graphs[i]);
-    json_end_array(&j);
+    write_graphs(&j, &model, subject->container);
+    if (subject->diff)
+        write_compared(&j, &model, subject->diff);
     json_end_object(&j);
 }
 
@@ -290,41 +348,13 @@ static void add_without_tags(struct arena *arena, const char *json, size_t size,
     text_add_bytes(arena, out, json + start, size - start);
 }
 
-/* A stream into memory; NULL once it is closed. */
-struct memory_stream {
-    FILE *stream;
-    char *bytes;
-    size_t size;
-};
-
-/* Whether all that was written is there. The C library may close the stream well and have no bytes to give. */
-static bool memory_close(struct memory_stream *m)
-{
-    FILE *stream = m->stream;
-    bool failed = ferror(stream) != 0;
-    m->stream = NULL;
-    return fclose(stream) == 0 && !failed && m->bytes;
-}
-
-static void memory_free(void *object)
-{
-    struct memory_stream *m = object;
-    if (m->stream)
-        (void)memory_close(m);
-    free(m->bytes);
-}
-
 void viewer_add_model(struct arena *arena, const struct viewer_subject *subject, text *json)
 {
-    struct memory_stream *m = arena_new(arena, struct memory_stream);
-    arena_defer(arena, memory_free, m);
-    m->stream = open_memstream(&m->bytes, &m->size);
-    if (!m->stream)
-        arena_exhausted(arena);
-    write_container(m->stream, arena, subject);
-    if (!memory_close(m))
-        arena_exhausted(arena);
-    add_without_tags(arena, m->bytes, m->size, json);
+    size_t size;
+    uint64_t total = bytes_of(subject->container) + (subject->diff ? bytes_of(subject->diff->containers[0]) : 0);
+    const struct written_model model = {.arena = arena, .subject = subject, .total = total};
+    const char *written = text_written(arena, write_container, &model, &size);
+    add_without_tags(arena, written, size, json);
 }
 
 void viewer_add_page(struct arena *arena, const struct viewer_subject *subject, text *page)

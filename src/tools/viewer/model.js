@@ -12,7 +12,7 @@ const FAMILIES = [
   { id: "math", label: "Arithmetic, reduction",
     types: /eltwise|elementwise|reduce|cumul|arg|topk|compare|logical|batched|cross|scale|sum/i },
 ];
-const FAMILY_LABELS = { udo: "User-defined op", end: "Graph input, output", other: "Other" };
+const FAMILY_LABELS = { udo: "User-defined op", end: "Graph input, output", group: "Folded group", other: "Other" };
 for (const family of FAMILIES)
   FAMILY_LABELS[family.id] = family.label;
 
@@ -25,16 +25,54 @@ function familyOf(op) {
   return found ? found.id : "other";
 }
 
-function attribute(op, name) {
-  return op.attributes.find((a) => a.name === name && typeof a.value === "string");
+/* Params that say which op of a collective type it is. */
+const SELECTORS = ["eltwise_type", "neuron_type", "pool_type", "reduce_type", "arg_type", "udo_type"];
+
+function selectorOf(op) {
+  return op.attributes.find((a) => SELECTORS.includes(a.name) && typeof a.value === "string")?.value;
 }
 
-/* What an op does, in a word: the kind of an elementwise op or activation rather than its collective type. */
+/* What an op does, in a word: the kind of an elementwise op, pooling or activation rather than its collective type. */
 function titleOf(op) {
-  const kind = attribute(op, "eltwise_type") || attribute(op, "neuron_type") || attribute(op, "udo_type");
-  if (!kind)
-    return op.type;
-  return kind.value.replace(/^Element_?Wise_?/i, "") || op.type;
+  const kind = selectorOf(op) || op.type;
+  const pool = /^Pool(Max|Avg)(2d|3d)$/.exec(kind);
+  if (pool)
+    return `${pool[1]}Pool${pool[2] === "2d" ? "" : pool[2]}`;
+  return kind.replace(/^Element_?Wise_?/i, "") || op.type;
+}
+
+/* ---- weights, as rows of the op's box ---- */
+
+const MOST_ROWS = 4;
+
+/* The last part of a path says which of an op's weights it is. */
+function lastPart(name) {
+  const part = name.split("/").filter(Boolean).pop() || name;
+  return part.replace(/:\d+/, "").replace(/\.nhwc$/, "").split(".").pop() || name;
+}
+
+/* Exporters number the weights whose names they lost. */
+function weightLabel(tensor, op, position) {
+  const label = lastPart(tensor.name);
+  const role = /conv|fullyconnected/i.test(op.type) ? [null, "weights", "bias"][position] : null;
+  return /^\d+$/.test(label) && role ? role : label;
+}
+
+function weightRow({ tensor, label }) {
+  const isSmall = Number(tensor.elements) === 1 && tensor.values?.length === 1;
+  const value = tensor.values?.[0];
+  return { label,
+    value: isSmall ? `= ${typeof value === "number" ? realText(value) : value}` : `\u27e8${dimsText(tensor)}\u27e9` };
+}
+
+function weightRows(data, op) {
+  const inputs = op.inputs.map((t, position) => ({ tensor: data.tensors[t], position }));
+  const weights = [...inputs.filter(({ tensor }) => tensor?.kind === "STATIC"), ...op.params.map((tensor) => ({ tensor }))]
+    .map(({ tensor, position }) => ({ tensor, label: weightLabel(tensor, op, position) }));
+  const rows = weights.slice(0, weights.length > MOST_ROWS ? MOST_ROWS - 1 : MOST_ROWS).map(weightRow);
+  if (rows.length < weights.length)
+    rows.push({ label: `and ${weights.length - rows.length} more`, value: "" });
+  return rows;
 }
 
 function readModel() {
@@ -61,7 +99,8 @@ function buildGraph(data) {
       graph.writer[tensor] = addEnd(graph, "input", tensor);
   const firstOp = graph.nodes.length;
   for (const op of data.ops)
-    graph.nodes.push({ kind: "op", op, title: titleOf(op), name: op.name, family: familyOf(op), preds: [], succs: [] });
+    graph.nodes.push({ kind: "op", op, title: titleOf(op), name: op.name, family: familyOf(op), change: op.change,
+      rows: weightRows(data, op), preds: [], succs: [] });
   data.ops.forEach((op, i) => connectOp(graph, op, firstOp + i));
   for (const tensor of data.outputs) {
     const node = addEnd(graph, "output", tensor);
@@ -73,7 +112,8 @@ function buildGraph(data) {
 
 function addEnd(graph, kind, tensor) {
   const title = kind === "input" ? "Input" : "Output";
-  graph.nodes.push({ kind, tensor, title, name: graph.data.tensors[tensor].name, family: "end", preds: [], succs: [] });
+  graph.nodes.push({ kind, tensor, title, name: graph.data.tensors[tensor].name, family: "end", change: "same",
+    rows: [], preds: [], succs: [] });
   return graph.nodes.length - 1;
 }
 

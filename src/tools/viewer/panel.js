@@ -3,24 +3,6 @@
 
 const panel = document.getElementById("panel");
 
-/* Nested brackets along the dims. */
-function valuesText(values, dims, elements) {
-  if (!values.length)
-    return elements === 0 ? "[ ]" : "";
-  const shown = values.map((v) => typeof v === "number" ? v : String(v));
-  if (elements > values.length)
-    return `${shown.join(", ")}, \u2026`;
-  if (!dims.length)
-    return String(shown[0]);
-  const nest = (axis, start, size) => {
-    const inner = size / dims[axis];
-    const parts = Array.from({ length: dims[axis] }, (_, i) =>
-      axis + 1 < dims.length ? nest(axis + 1, start + i * inner, inner) : shown[start + i]);
-    return `[${parts.join(", ")}]`;
-  };
-  return nest(0, 0, shown.length);
-}
-
 function attributeText(a) {
   if (a.dims)
     return a.values ? valuesText(a.values, a.dims, a.elements) : "no data";
@@ -41,123 +23,16 @@ function attributeTable(label, attributes) {
   return element("table", { "aria-label": label }, element("tbody", null, ...attributeRows(attributes, "")));
 }
 
-/* ---- tensors ---- */
-
-function histogram(statistics) {
-  const space = "http://www.w3.org/2000/svg";
-  const bins = statistics.bins.map(Number);
-  const most = Math.max(...bins);
-  const picture = document.createElementNS(space, "svg");
-  const add = (tag, attributes) => {
-    const made = document.createElementNS(space, tag);
-    for (const [name, value] of Object.entries(attributes))
-      made.setAttribute(name, value);
-    picture.append(made);
-  };
-  picture.setAttribute("class", "histogram");
-  picture.setAttribute("viewBox", "0 0 320 64");
-  picture.setAttribute("preserveAspectRatio", "none");
-  picture.setAttribute("role", "img");
-  picture.setAttribute("aria-label", `Histogram from ${realText(statistics.min)} to ${realText(statistics.max)}, ` +
-    `mean ${realText(statistics.mean)}, standard deviation ${realText(statistics.std)}`);
-  bins.forEach((count, i) => {
-    const height = count ? Math.max(1.5, 62 * count / most) : 0;
-    add("rect", { x: i * 10 + 0.75, y: 63 - height, width: 8.5, height });
-  });
-  add("line", { x1: 0, x2: 320, y1: 63.5, y2: 63.5 });
-  return picture;
-}
-
-function statisticsView(tensor) {
-  const s = tensor.statistics;
-  if (!s.finite)
-    return [element("p", { class: "none" }, "No element is a finite number.")];
-  const other = Number(tensor.elements) - Number(s.finite);
-  return [
-    histogram(s),
-    element("div", { class: "range" }, element("span", null, realText(s.min)), element("span", null, realText(s.max))),
-    facts([["Mean", realText(s.mean)], ["Std. deviation", realText(s.std)],
-      ["Zeros", grouped(s.zeros) + share(s.zeros, tensor.elements)],
-      ["NaN or infinite", other ? grouped(other) : null]]),
-  ];
-}
-
-function encodingsView(quantization) {
-  const rows = quantization.encodings.map((e, i) => element("tr", null,
-    ...(quantization.axis >= 0 ? [element("th", { scope: "row" }, String(i))] : []),
-    ...[e.bitwidth, e.scale, e.offset, e.min, e.max].map((v) => element("td", { class: "number" }, realText(v)))));
-  const heads = [...(quantization.axis >= 0 ? ["Channel"] : []), "Bits", "Scale", "Offset", "Min", "Max"];
-  const table = element("table", { "aria-label": "Encodings" },
-    element("thead", null, element("tr", null, ...heads.map((head, i) =>
-      element("th", { scope: "col", class: i || quantization.axis < 0 ? "number" : "" }, head)))),
-    element("tbody", null, ...rows));
-  const more = quantization.count - quantization.encodings.length;
-  const title = quantization.axis >= 0 ? `Encodings of ${quantization.count} channels along axis ${quantization.axis}`
-    : "Encoding";
-  return element("details", { open: quantization.count === 1 }, element("summary", null, title), table,
-    more > 0 ? element("p", { class: "none" }, `and ${more} more`) : "");
-}
-
-const MAX_LINK = 38;
-
-function nodeLink(v) {
-  const node = state.graph.nodes[v];
-  const name = node.name.length > MAX_LINK ? `\u2026${node.name.slice(-MAX_LINK)}` : node.name;
-  return element("button", { type: "button", class: "link", title: node.name,
-    onclick: () => selectNode(v, { centre: true, focus: true }) },
-  node.kind === "op" ? `${node.title} \u00b7 ${name}` : `Graph ${node.kind}`);
-}
-
-const MAX_LINKS = 12;
-
-function linksView(label, nodes) {
-  const others = [...new Set(nodes)].filter((v) => v >= 0 && v !== state.selected);
-  if (!others.length)
-    return "";
-  const more = others.length - MAX_LINKS;
-  return element("div", { class: "links" }, label, ...others.slice(0, MAX_LINKS).map(nodeLink),
-    more > 0 ? `and ${more} more` : "");
-}
-
-function tensorView(tensor, ...links) {
-  const kinds = { APP_WRITE: "graph input", APP_READ: "graph output", STATIC: "constant", NATIVE: "" };
-  const kind = kinds[tensor.kind] ?? tensor.kind;
-  const size = Number(tensor.bytes) ? bytesText(tensor.bytes) : "";
-  const shape = [`${tensor.dtype} [${tensor.dims.join(", ")}]`, kind, size];
-  const view = element("div", { class: "tensor" },
-    element("div", { class: "title" }, tensor.name),
-    element("div", { class: "shape" }, shape.filter(Boolean).join(" \u00b7 ")));
-  if (tensor.statistics)
-    view.append(...statisticsView(tensor));
-  if (tensor.values && !(Number(tensor.elements) > tensor.values.length && tensor.statistics))
-    view.append(element("p", { class: "values" }, (tensor.quantization ? "as stored: " : "") +
-      valuesText(tensor.values, tensor.dims, tensor.elements)));
-  if (tensor.quantization)
-    view.append(encodingsView(tensor.quantization));
-  view.append(errorsView(tensor));
-  view.append(...links.filter(Boolean));
-  return view;
-}
-
-function operandView(operand, isInput) {
-  if (operand === null)
-    return element("div", { class: "tensor none" }, "absent");
-  if (typeof operand === "string")
-    return element("div", { class: "tensor" }, element("div", { class: "title" }, operand),
-      element("div", { class: "shape" }, "not described by the graph"));
-  const tensor = state.graph.data.tensors[operand];
-  if (!isInput)
-    return tensorView(tensor, linksView("to", state.graph.readers[operand]));
-  const edge = state.graph.nodes[state.selected].preds.find((e) => e.tensor === operand);
-  return tensorView(tensor, edge ? linksView("from", [edge.from]) : "");
-}
-
 /* ---- an op ---- */
 
 function panelHead(title, badge) {
   return element("div", { class: "panel-head" }, element("h2", { id: "panel-title" }, title), badge,
     element("button", { type: "button", class: "close", "aria-label": "Close", title: "Close (Escape)",
-      onclick: closePanel }, "\u00d7"));
+      onclick: closePanel }, "\u00d7"), copyButton("Copy link", () => location.href));
+}
+
+function nameView(name) {
+  return element("p", { class: "name" }, name, copyButton("Copy name", () => name));
 }
 
 function badgeOf(family) {
@@ -171,11 +46,13 @@ function opView(node) {
   const total = state.graph.data;
   return [
     panelHead(node.title, badgeOf(node.family)),
-    element("p", { class: "name" }, op.name),
+    nameView(op.name),
+    groupPathView(node),
     facts([["Type", op.type], ["Package", op.package], ["Id", String(op.id)],
       ["MACs", Number(op.macs) ? grouped(op.macs) + share(op.macs, total.macs) : null],
       ["Parameters", Number(op.parameters) ? grouped(op.parameters) + share(op.parameters, total.parameters) : null],
       ["Execution", op.executable ? "net-run has a kernel" : "net-run has no kernel"]]),
+    ...changesView(op),
     own.length ? element("h3", null, "Params") : "",
     own.length ? attributeTable("Params", own) : "",
     element("h3", null, "Inputs"),
@@ -192,14 +69,20 @@ function opView(node) {
 
 function endView(node) {
   const tensor = state.graph.data.tensors[node.tensor];
-  const links = node.kind === "input" ? linksView("to", state.graph.readers[node.tensor])
-    : linksView("from", [state.graph.writer[node.tensor]]);
+  const links = node.kind === "input" ? linksView("to", state.graph.base.readers[node.tensor])
+    : linksView("from", [state.graph.base.writer[node.tensor]]);
   return [panelHead(`Graph ${node.kind}`, ""), tensorView(tensor, links)];
 }
 
 function showNode(v) {
   const node = state.graph.nodes[v];
-  openPanel(node.kind === "op" ? opView(node) : endView(node));
+  openPanel(node.kind === "op" ? opView(node) : node.kind === "group" ? groupView(node) : endView(node));
+}
+
+/* An edge's tensor. */
+function showTensor(t) {
+  const { base, data } = state.graph;
+  openPanel([panelHead("Tensor", ""), tensorView(data.tensors[t], linksView("from", [base.writer[t]]), linksView("to", base.readers[t]))]);
 }
 
 /* ---- the overview ---- */
@@ -207,7 +90,7 @@ function showNode(v) {
 function countTypes(ops) {
   const types = new Map();
   for (const op of ops) {
-    const key = op.udo ? `${op.package}: ${titleOf(op)}` : op.type;
+    const key = op.udo ? `${op.package}: ${titleOf(op)}` : titleOf(op);
     const row = types.get(key) || { key, ops: 0, macs: 0, parameters: 0, family: familyOf(op) };
     row.ops++;
     row.macs += Number(op.macs);
@@ -217,11 +100,11 @@ function countTypes(ops) {
   return [...types.values()].sort((a, b) => b.ops - a.ops || (a.key < b.key ? -1 : 1));
 }
 
-function typeTable(graph) {
+function typeTable(ops) {
   const numbers = (row) => [grouped(row.ops), row.macs ? shortNumber(row.macs) : "\u2013",
     row.parameters ? shortNumber(row.parameters) : "\u2013"];
   const cells = (row) => numbers(row).map((text) => element("td", { class: "number" }, text));
-  const rows = countTypes(graph.ops).map((row) => element("tr", null, element("th", { scope: "row" },
+  const rows = countTypes(ops).map((row) => element("tr", null, element("th", { scope: "row" },
     element("span", { class: "dot", style: `--colour: var(--family-${row.family}); display: inline-block` }),
     ` ${row.key}`), ...cells(row)));
   return element("table", { "aria-label": "Ops by type" },
@@ -239,7 +122,8 @@ function overviewView() {
   const { model } = state, graph = state.graph.data;
   return [
     panelHead("Overview", ""),
-    element("p", { class: "name" }, model.file),
+    nameView(model.file),
+    ...changeList(),
     facts([["Container", `version ${model.format}, parameters as ${model.params_format}`], ["Graph", graph.name],
       ["Ops", grouped(graph.ops.length)], ["Tensors", grouped(graph.tensors.length)],
       ["Parameters", graph.counted ? grouped(graph.parameters) : "not known"],
@@ -247,7 +131,7 @@ function overviewView() {
       ["Memory (estimate)", Number(graph.memory) ? bytesText(graph.memory) : null],
       ["Compared", model.report && `${grouped(model.report.inferences)} sets of inputs`]]),
     ...worstView(),
-    element("h3", null, "Ops by type"), typeTable(graph),
+    element("h3", null, "Ops by type"), typeTable(graph.ops),
     element("h3", null, "Graph inputs"), ...graph.inputs.map((t) => tensorView(graph.tensors[t])),
     element("h3", null, "Graph outputs"), ...graph.outputs.map((t) => tensorView(graph.tensors[t])),
     element("h3", null, "Metadata"), pairTable("Metadata", model.metadata),
@@ -264,6 +148,7 @@ function showOverview() {
 /* ---- opening and closing ---- */
 
 function openPanel(content) {
+  document.getElementById("encodings").setAttribute("aria-pressed", "false");
   panel.replaceChildren(...content.filter(Boolean));
   panel.scrollTop = 0;
   panel.hidden = false;
@@ -272,6 +157,7 @@ function openPanel(content) {
 }
 
 function closePanel() {
+  document.getElementById("encodings").setAttribute("aria-pressed", "false");
   const held = panel.contains(document.activeElement);
   panel.hidden = true;
   document.getElementById("overview").setAttribute("aria-pressed", "false");

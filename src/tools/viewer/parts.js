@@ -8,7 +8,7 @@ function element(tag, attributes, ...children) {
       made.addEventListener("click", value);
     else if (value !== false && value !== null && value !== undefined)
       made.setAttribute(name, value === true ? "" : value);
-  made.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
+  made.append(...children.filter((child) => child || child === 0));
   return made;
 }
 
@@ -18,6 +18,14 @@ function facts(rows) {
     if (value !== null && value !== undefined && value !== "")
       list.append(element("dt", null, term), element("dd", null, value));
   return list;
+}
+
+function drawn(tag, attributes, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes))
+    made.setAttribute(name, value);
+  made.append(...children);
+  return made;
 }
 
 /* ---- numbers ---- */
@@ -79,6 +87,20 @@ function errorFacts(layer) {
     ["Float values", layer.histogram && `${realText(layer.min)} to ${realText(layer.max)}`],
     ["Saturated", layer.encodings && `${grouped(layer.saturated)} (${partText(layer)})`],
     ["Levels used", layer.levels && String(layer.levels)]];
+}
+
+function histogramView({ histogram, min, max }) {
+  const beside = 8, { bins } = histogram, most = Math.max(...bins);
+  const picture = drawn("svg", { class: "histogram", viewBox: "0 0 640 150", preserveAspectRatio: "none", role: "img",
+    "aria-label": `Histogram of float values from ${realText(min)} to ${realText(max)}` });
+  picture.append(drawn("rect", { class: "reach", x: beside * 10, y: 0, width: (bins.length - 2 * beside) * 10, height: 150 }));
+  bins.forEach((count, i) => {
+    const height = count ? Math.max(1.5, 146 * Math.log1p(count) / Math.log1p(most)) : 0;
+    const isOutside = i < beside || i >= bins.length - beside;
+    picture.append(drawn("rect", { class: isOutside ? "outside" : "", x: i * 10 + 0.75, y: 149 - height, width: 8.5, height }));
+  });
+  picture.append(drawn("line", { x1: 0, x2: 640, y1: 149.5, y2: 149.5 }));
+  return picture;
 }
 
 /* ---- light and dark ---- */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ---- place.js: x of the vertices, with edges as straight as can be (Brandes, Koepf 2001) ----
+/* ---- place.js: where the vertices of a rank lie across, with edges as straight as can be (Brandes, Koepf 2001) ----
  *
  * Four times, for up and down, left and right: each vertex is put in line with the median of its neighbours in the rank
  * before, where lines do not cross; the lines are then packed. A vertex gets the middle of its four places. */
@@ -8,7 +8,7 @@ const NODE_GAP = 26, DUMMY_GAP = 14, DUMMY_WIDTH = 4;
 
 function placeRows(net) {
   const n = net.nodes.length;
-  const width = (v) => v < n ? net.nodes[v].width : DUMMY_WIDTH;
+  const width = (v) => v < n ? net.breadth(v) : DUMMY_WIDTH;
   const gap = (a, b) => (width(a) + width(b)) / 2 + (a < n && b < n ? NODE_GAP : DUMMY_GAP);
   const crossed = crossedSegments(net);
   const places = [];

@@ -27,7 +27,7 @@ function findNodes(query) {
   if (!words.length)
     return [];
   const typed = [], own = [], touching = [];
-  searchText(state.graph).forEach((entry, v) => {
+  searchText(state.graph.base).forEach((entry, v) => {
     if (words.every((word) => entry.own.includes(word))) {
       (words.every((word) => entry.type.includes(word)) ? typed : own).push({ v });
       return;
@@ -41,7 +41,7 @@ function findNodes(query) {
 }
 
 function resultView({ v, tensor }, i) {
-  const node = state.graph.nodes[v];
+  const node = state.graph.base.nodes[v];
   const item = element("li", { id: `result-${i}`, role: "option", "aria-selected": "false" },
     element("span", { class: "dot", style: `--colour: var(--family-${node.family})` }),
     element("span", null, node.kind === "op" ? node.title : `Graph ${node.kind}`),
@@ -91,7 +91,7 @@ function goToResult(i) {
   if (!found[i])
     return;
   hideResults();
-  selectNode(found[i].v, { centre: true, focus: true });
+  selectBase(found[i].v, { centre: true, focus: true });
 }
 
 function searchKey(event) {

@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "opendlc/container.h"
 #include "text/json.h"
+#include "tools/diff.h"
 
 /* The page's own files, joined at build time by embed.py; the model goes between the two. Not NUL-terminated. */
 extern const char viewer_page_head[], viewer_page_tail[];
@@ -16,6 +17,10 @@ struct viewer_subject {
     const odlc_container *container;
     const struct odlc_graph *shown; /* the graph that it shows first */
     const struct json *report;      /* of its quantization; NULL: none */
+    const struct diff *diff;        /* from another container to this one; NULL: there is none */
+    /* Told after each constant that was looked at; NULL: nobody. */
+    void (*progress)(void *user, uint64_t done, uint64_t total); /* bytes */
+    void *user;
 };
 
 /* Reads a report of dlc-quantize. ODLC_ERR_INVALID: it is none, or of another container; and as file_map and
@@ -35,6 +40,9 @@ void viewer_add_dot(struct arena *arena, const struct odlc_graph *graph, text *d
 
 /* Runs Graphviz's `dot`, found on PATH, on a text in the DOT language; the drawing is appended to `svg`. */
 odlc_status viewer_run_graphviz(struct arena *arena, struct diags *diags, const text *dot, text *svg) MUST_USE;
+
+/* Starts the program that opens web pages, `xdg-open` found on PATH, on a file. */
+odlc_status viewer_open_page(struct arena *arena, struct diags *diags, const char *path) MUST_USE;
 
 /* Whether the op comes from a package that is not the vendor's. */
 bool viewer_is_udo(const struct odlc_op *op);
