@@ -262,8 +262,8 @@ static void add_shift(struct scalable *to, uint64_t channel, double shift)
     }
 }
 
-/* A Relu passes on what is in a value less three deviations of its channel, but for one value in 700, which is less than
- * integers of 16 bits lose; without a Relu, the mean goes. */
+/* A Relu passes on what is in a value less three deviations of its channel, but for one value in 700, which is less
+ * than integers of 16 bits lose; without a Relu, the mean goes. */
 static void absorb_bias(struct quantizer *q, node_id id)
 {
     const struct node *n = graph_node(q->g, id);

@@ -24,7 +24,7 @@ struct quant_improvement {
     VEC(struct improvable) layers; /* by levels */
     size_t first, end;             /* those that this go is for */
     struct executor *floats;
-    const float **kept; /* per tensor: values in the float network */
+    const float **kept;              /* per tensor: values in the float network */
     const struct encoding **rounded; /* per tensor: what its values are rounded by; both NULL: they are not */
     bool sees_ranges;                /* this go is for the ranges that these come of */
     bool is_done;
