@@ -262,8 +262,8 @@ static void add_shift(struct scalable *to, uint64_t channel, double shift)
     }
 }
 
-/* A Relu passes on what is in a value less three deviations of its channel, but for one value in 700; without a Relu,
- * the mean goes. */
+/* A Relu passes on what is in a value less three deviations of its channel, but for one value in 700, which is less
+ * than integers of 16 bits lose; without a Relu, the mean goes. */
 static void absorb_bias(struct quantizer *q, node_id id)
 {
     const struct node *n = graph_node(q->g, id);
@@ -272,6 +272,8 @@ static void absorb_bias(struct quantizer *q, node_id id)
         from.bias == NO_TENSOR || !find_next(q, &from, lets_shifts, &to) || to.bias == NO_TENSOR || has_padding(&to))
         return;
     const bool is_linear = find_next(q, &from, lets_shifts_but_no_relu, &same);
+    if (!is_linear && q->items[to.layer.input].bits > 8)
+        return;
     load_layer(q, &from);
     load_layer(q, &to);
     for (uint64_t i = 0; from.beta && from.gamma && i < channels_of(&from); i++) {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Better integers and biases than the nearest, layer after layer: the inputs of a layer are gathered as the float
  * network gives them, and as layers before it do that have theirs already (quant_round.c, quant_correct.c). Each go
- * over the calibration inputs serves layers that do not depend on each other. */
+ * over the calibration inputs serves layers that do not depend on each other. Where biases are corrected, a first go
+ * observes the float network's ranges, and all that the layers give is rounded by them (quant_imitate.c). */
 #include <string.h>
 
 #include "op/op.h"
+#include "quantize/quant_imitate.h"
 #include "quantize/quant_round.h"
 
 /* Elements of squares that are gathered in one go, where there is more than one layer. */
@@ -22,7 +24,9 @@ struct quant_improvement {
     VEC(struct improvable) layers; /* by levels */
     size_t first, end;             /* those that this go is for */
     struct executor *floats;
-    const float **kept; /* per tensor: values in the float network */
+    const float **kept;              /* per tensor: values in the float network */
+    const struct encoding **rounded; /* per tensor: what its values are rounded by; both NULL: they are not */
+    bool sees_ranges;                /* this go is for the ranges that these come of */
     bool is_done;
     struct arena_mark mark; /* before what a go needs */
     size_t n_diags;         /* at that time */
@@ -86,6 +90,8 @@ static odlc_status gather(void *object, tensor_id id, const struct buffer *value
     struct quantizer *q = object;
     struct quant_improvement *im = q->improvement;
     struct arena_mark mark = arena_mark(q->scratch);
+    if (im->rounded && im->rounded[id] && value->dtype == DT_FLOAT32)
+        quant_imitate(im->rounded[id], value->data, shape_count(&value->shape));
     const struct buffer wide = buffer_widen(value, DT_FLOAT32, q->scratch);
     for (size_t i = im->first; i < im->end; i++) {
         struct improvable *layer = &im->layers.data[i];
@@ -102,7 +108,7 @@ static odlc_status gather(void *object, tensor_id id, const struct buffer *value
 
 bool quant_is_improving(const struct quantizer *q)
 {
-    return q->improvement && !q->improvement->is_done;
+    return q->improvement && !q->improvement->is_done && !q->improvement->sees_ranges;
 }
 
 odlc_status quant_improve_observe(struct quantizer *q)
@@ -119,10 +125,12 @@ odlc_status quant_improve_observe(struct quantizer *q)
             TRY(keep(q, id, given));
     }
     TRY(executor_run(im->floats));
+    for (size_t i = 0; i < q->g->inputs.count; i++) {
+        const tensor_id id = q->g->inputs.data[i];
+        if (q->executor->observed[id] && q->executor->buffers[id].data)
+            TRY(gather(q, id, &q->executor->buffers[id]));
+    }
     TRY(executor_run(q->executor));
-    for (size_t i = 0; i < q->g->inputs.count; i++)
-        if (observed[q->g->inputs.data[i]])
-            TRY(gather(q, q->g->inputs.data[i], &q->executor->buffers[q->g->inputs.data[i]]));
     arena_rewind(q->scratch, mark);
     return ODLC_OK;
 }
@@ -218,6 +226,28 @@ static void show_constants(struct quantizer *q, bool as_floats)
             graph_set_view(q->g, id, as_floats ? q->items[id].floats : q->items[id].reals);
 }
 
+/* A go over the float network's ranges. */
+static odlc_status prepare_ranges(struct quantizer *q, const struct backend *const *backends, unsigned threads)
+{
+    struct quant_improvement *im = q->improvement;
+    im->mark = arena_mark(q->arena);
+    im->n_diags = q->diags->list.count;
+    show_constants(q, true);
+    const odlc_status status = quantizer_calibrate(q, backends, threads);
+    show_constants(q, false);
+    return status;
+}
+
+/* What is shown of the network with integers: what layers of this go read, and all that is rounded. */
+static const bool *shown_of(struct quantizer *q, const bool *read)
+{
+    const struct quant_improvement *im = q->improvement;
+    bool *shown = arena_array(q->arena, bool, q->g->tensors.count);
+    for (tensor_id id = 0; id < q->g->tensors.count; id++)
+        shown[id] = read[id] || (im->rounded && im->rounded[id]);
+    return shown;
+}
+
 static odlc_status prepare(struct quantizer *q, const struct backend *const *backends, unsigned threads)
 {
     struct quant_improvement *im = q->improvement;
@@ -238,6 +268,7 @@ static odlc_status prepare(struct quantizer *q, const struct backend *const *bac
     show_constants(q, true);
     TRY(executor_create(q->arena, q->scratch, q->diags, q->g, wanted, im->end - im->first, &options, &im->floats));
     options.observer.see = gather;
+    options.observed = shown_of(q, observed);
     show_constants(q, false);
     return executor_create(q->arena, q->scratch, q->diags, q->g, wanted, im->end - im->first, &options, &q->executor);
 }
@@ -257,19 +288,33 @@ static odlc_status use(struct quantizer *q)
     return ODLC_OK;
 }
 
+/* What the go before this one has found is used; the one that comes is made ready. */
+static odlc_status go_on(struct quantizer *q)
+{
+    struct quant_improvement *im = q->improvement;
+    if (!im)
+        start_improving(q);
+    else if (!im->sees_ranges)
+        TRY(use(q));
+    else
+        im->rounded = quant_imitated(q);
+    q->improvement->sees_ranges = !im && improves(q, IMPROVE_CORRECT);
+    return ODLC_OK;
+}
+
 odlc_status quantizer_improve(struct quantizer *q, const struct backend *const *backends, unsigned threads,
                               bool *observes)
 {
     *observes = false;
     if (!improves(q, IMPROVE_ROUND) && !improves(q, IMPROVE_CORRECT))
         return ODLC_OK;
-    if (q->improvement)
-        TRY(use(q));
-    else
-        start_improving(q);
+    TRY(go_on(q));
     *observes = q->improvement->end < q->improvement->layers.count;
     q->improvement->is_done = !*observes;
-    return *observes ? prepare(q, backends, threads) : ODLC_OK;
+    q->improvement->sees_ranges &= *observes;
+    if (!*observes)
+        return ODLC_OK;
+    return q->improvement->sees_ranges ? prepare_ranges(q, backends, threads) : prepare(q, backends, threads);
 }
 
 odlc_status quant_check_improved(const struct quantizer *q)

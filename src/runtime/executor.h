@@ -9,7 +9,8 @@
 #include "kernel/eval.h"
 #include "runtime/plan.h"
 
-/* Sees tensors as soon as they are computed, in the host's memory. Another status than ODLC_OK ends the run with it. */
+/* Sees tensors as soon as they are computed, in the host's memory: steps that read them on the host come later, and
+ * read what the observer leaves in value->data. Another status than ODLC_OK ends the run with it. */
 struct observer {
     void *object;
     odlc_status (*see)(void *object, tensor_id id, const struct buffer *value); /* NULL: there is no observer */

@@ -133,7 +133,8 @@ static odlc_status read_quantizer(struct session *s, const int options[3], enum 
 static odlc_status read_improvements(struct session *s)
 {
     static const char *const words[] = {"cle", "adaround", "bc"};
-    static const enum quantize_improvement kinds[] = {IMPROVE_EQUALIZE, IMPROVE_ROUND, IMPROVE_CORRECT};
+    /* Scaled weights and what is between layers have other means when they are integers: biases take that back. */
+    static const uint32_t kinds[] = {IMPROVE_EQUALIZE | IMPROVE_CORRECT, IMPROVE_ROUND, IMPROVE_CORRECT};
     const char *const *names;
     size_t count;
     options_names(s->arena, &s->options, OPT_OPTIMIZATIONS, &names, &count);
@@ -144,11 +145,11 @@ static odlc_status read_improvements(struct session *s)
         if (k == COUNT_OF(words))
             return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "cle, adaround, bc"), "option-value",
                               "'%s' is none of the optimizations that there are", names[i]);
-        s->settings.improvements |= (uint32_t)kinds[k];
+        s->settings.improvements |= kinds[k];
     }
-    if (options_given(&s->options, OPT_STATISTICS) && s->settings.improvements & ~(uint32_t)IMPROVE_EQUALIZE)
+    if (options_given(&s->options, OPT_STATISTICS) && s->settings.improvements)
         return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "leave out --statistics"), "options",
-                          "adaround and bc choose by a whole --input_list, not by statistics");
+                          "cle, adaround and bc choose by a whole --input_list, not by statistics");
     return ODLC_OK;
 }
 

@@ -145,7 +145,7 @@ def options(b):
         fails(b, option, 2, [f"'{value}'"], option, value)
     fails(b, "no word", 2, ["--optimizations"], "--optimizations")
     fails(b, "unknown word", 2, ["'adaroundd'", "cle, adaround, bc"], "--optimizations", "bc,adaroundd")
-    for word, what in (("adaround", "roundings"), ("bc", "biases")):
+    for word, what in (("adaround", "roundings"), ("bc", "biases"), ("cle", "biases")):
         fails(b, f"{word} without a list", 2, [what, "--input_list"], "--algorithms", word, listed=False)
 
 

@@ -274,11 +274,11 @@ def reals(c, name, values):
     return Fixed(tensor, values[name]).real().astype("f8") if tensor.dtype in BITS else values[name]
 
 
-def check_op(b, label, c, op, values):
+def check_op(b, label, c, op, values, rows=ROWS):
     if op.name in PRODUCTS:
         results = [product(op, c, values)]
     else:
-        results = ROWS[op.name].function(op, *(reals(c, name, values) for name in op.inputs if name))
+        results = rows[op.name].function(op, *(reals(c, name, values) for name in op.inputs if name))
         results = results if isinstance(results, list) else [results]
     for name, expected in zip(op.outputs, results):
         tensor = c.tensors[name]
@@ -315,4 +315,5 @@ def main():
     checks.finish()
 
 
-main()
+if __name__ == "__main__":
+    main()

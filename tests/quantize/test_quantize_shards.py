@@ -103,6 +103,8 @@ def mismatches(b):
     listed = ("--input_list", b.path("list.txt"))
     for part in ("3/3", "1", "1/0", "-1/3", "a/b", "1/3/", "/3", ""):
         refused(b, f"part '{part}'", [f"'{part}'", "0/4"], *listed, "--shard", part, "--statistics", b.path("none.txt"))
+    for word in ("cle", "adaround", "bc"):
+        refused(b, f"{word} in parts", ["whole --input_list"], *listed, "--shard", "0/2", "--statistics", b.path("none.txt"), "--optimizations", word)
     refused(b, "a shard alone", ["--statistics"], *listed, "--shard", "0/2", *out)
     refused(b, "two outputs", ["--output_dlc"], *listed, "--statistics", b.path("none.txt"), *out)
     refused(b, "list and files", ["--input_list"], *listed, "--merge", *paths, *out)
