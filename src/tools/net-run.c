@@ -209,11 +209,11 @@ static odlc_status run_command(struct session *s, int argc, char **argv)
     run_threads_settle(&s->settings, measures(&s->options));
     run_crew_init(&s->crew, s->arena, &s->settings);
     TRY(run_crew_prepare(&s->crew));
-    TRY(run_gpu_check(&s->settings, &s->crew.workers[0]));
     if (options_given(&s->options, OPT_EXPLAIN))
         run_report_explain(s->arena, &s->crew.workers[0], options_value(&s->options, OPT_EXPLAIN, NULL) != NULL);
-    TRY(infer_all(s));
-    return odlc_gpu_close(s->settings.gpu);
+    const odlc_status status = infer_all(s);
+    const odlc_status closed = odlc_gpu_close(s->settings.gpu); /* what was built serves the next time all the same */
+    return status == ODLC_OK ? closed : status;
 }
 
 /* What the worker has to say that failed first, else the first one. */

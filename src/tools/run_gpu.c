@@ -64,8 +64,8 @@ odlc_status run_gpu_settle(struct arena *arena, struct diags *diags, const struc
     return options->perf_hint ? apply_hint(diags, settings->gpu, options->perf_hint) : ODLC_OK;
 }
 
-odlc_status run_gpu_check(const struct run_settings *settings, const struct run_worker *worker)
+odlc_status run_gpu_check(const struct run_settings *settings, const odlc_run *run)
 {
-    const char *const name = odlc_run_graph_name(worker->run);
+    const char *const name = odlc_run_graph_name(run);
     return odlc_gpu_check_graphs(settings->gpu, &name, 1);
 }

@@ -17,6 +17,6 @@ struct run_gpu_options {
 odlc_status run_gpu_settle(struct arena *arena, struct diags *diags, const struct run_gpu_options *options,
                            struct run_settings *settings) MUST_USE;
 /* ODLC_ERR_USAGE: the file names graphs that the container does not have. */
-odlc_status run_gpu_check(const struct run_settings *settings, const struct run_worker *worker) MUST_USE;
+odlc_status run_gpu_check(const struct run_settings *settings, const odlc_run *run) MUST_USE;
 
 #endif

@@ -70,6 +70,11 @@ def files(b):
     options = b.config(keys)
     b.computes("all keys", "--use_gpu", "--config_file", options)
     b.checks.equal("kernels are kept", [p.name for p in kept.iterdir()], ["gpukernelcache.opendlc"])
+    (kept / "gpukernelcache.opendlc").unlink()
+    (b.folder / "list.txt").write_text(f"{b.folder / 'x.raw'}\n{b.folder / 'absent.raw'}\n")
+    b.fails("an inference without its file", 1, ["absent.raw"], "--use_gpu", "--config_file", options)
+    (b.folder / "list.txt").write_text(f"{b.folder / 'x.raw'}\n")
+    b.checks.equal("kernels are kept all the same", [p.name for p in kept.iterdir()], ["gpukernelcache.opendlc"])
     outer = b.config({"backend_extensions": {"shared_library_path": "libGpuNetRunExtensions.so",
                                              "config_file_path": str(options)}}, "outer.json")
     b.computes("a file that names another", "--use_gpu", "--config_file", outer)
@@ -139,6 +144,8 @@ def profile(b):
 def no_device(b):
     os.environ["OCL_ICD_VENDORS"] = str(b.folder / "none")
     b.fails("no device", 1, ["backend gpu needs an OpenCL device, and there is none", "clinfo"], "--use_gpu")
+    b.fails("another graph, before a device is asked for", 2, ["there is no graph 'other'"], "--use_gpu", "--config_file",
+            b.config({"graph_names": ["other"]}))
     b.computes("no device, and none wanted")
     del os.environ["OCL_ICD_VENDORS"]
 

@@ -27,7 +27,7 @@ static struct panel choose(const struct gpu_device *d, const struct gpu_gemm_sha
 
 static int64_t panels_of(const struct gpu_gemm_shape *s, const struct panel *panel)
 {
-    return (s->columns + panel->columns - 1) / panel->columns;
+    return ceil_div(s->columns, panel->columns);
 }
 
 /* The steps from one product's panels to the next one's, and how many right operands there are. */
@@ -151,7 +151,7 @@ odlc_status gpu_gemm_in_panels(struct gpu_making *m, const struct gpu_gemm *prod
     gpu_option(m, "-DR=%d -DPANEL=%d -DVECTOR=%d", panel.rows, panel.columns, panel.vector);
     TRY(gpu_call_begin(m, "panels", "product", &call));
     gpu_gemm_args(m, call, &p, false);
-    const size_t rows = (size_t)((p.shape.rows + panel.rows - 1) / panel.rows);
+    const size_t rows = (size_t)ceil_div(p.shape.rows, panel.rows);
     return gpu_call_end_groups(m, call, 3,
                                (const size_t[]){(size_t)panels_of(&p.shape, &panel), rows, shape_count(&p.batch)},
                                (const size_t[]){1, 1, 1});

@@ -40,11 +40,6 @@ static bool fits(const struct gpu_making *m, const struct tile *t)
     return (size_t)items_of(t) <= d->max_group && (size_t)items_of(t) <= d->max_items[0] && local <= d->local_memory;
 }
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 /* Microseconds, about. */
 static double estimate(const struct gpu_device *d, const struct tile *t, const struct gpu_gemm *p, int64_t parts)
 {
