@@ -160,7 +160,11 @@ static odlc_status read_settings(struct session *s)
     TRY(read_threads(s));
     const struct run_gpu_options gpu = {.is_first = options_given(o, OPT_USE_GPU),
                                         .config_file = options_value(o, OPT_CONFIG_FILE, NULL),
-                                        .perf_hint = options_value(o, OPT_PERF_HINT, NULL)};
+                                        .perf_hint = options_value(o, OPT_PERF_HINT, NULL),
+                                        .context_cache = options_value(o, OPT_CONTEXT_CACHE, NULL),
+                                        .performance_cache = options_value(o, OPT_PERFORMANCE_CACHE, NULL),
+                                        .rebuilds = options_given(o, OPT_REBUILD_CACHE),
+                                        .tunes = options_given(o, OPT_TUNING)};
     return run_gpu_settle(s->arena, &s->diags, &gpu, settings);
 }
 
@@ -192,6 +196,7 @@ static odlc_status infer_all(struct session *s)
         failure = w->failed ? w->failure : failure;
     }
     TRY(print_reports(s, executed));
+    run_gpu_report(&s->settings);
     printf("%zu inference%s executed; results are in %s\n", executed, executed == 1 ? "" : "s", s->settings.output_dir);
     if (fflush(stdout) != 0 || ferror(stdout))
         return diag_error(&s->diags, ODLC_ERR_IO, AT(.file = NULL), "io", "standard output cannot be written");

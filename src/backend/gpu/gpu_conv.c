@@ -133,7 +133,7 @@ static odlc_status prepare(struct gpu_making *m)
         TRY(gpu_input(m, 0, 1, &p.y));
         return is_transposed ? prepare_transposed(m, &c, &p) : prepare_depthwise(m, &c, &p);
     }
-    TRY(gpu_gemm_right(m, 1, &p));
+    p.y_input = 1;
     p.shape = shape_of(&c);
     p.batch = (struct shape){.rank = 1, .dims = {c.group}};
     p.steps[0][0] = c.in_depth;
