@@ -18,7 +18,7 @@ bool windows_see_input(const struct spatial *s, const int64_t *out)
             return false;
         for (int64_t o = 0; o < out[i]; o++) {
             int64_t start = o * s->stride[i] - s->pad[i][0], d = s->dilation[i];
-            int64_t first = start < 0 ? (-start + d - 1) / d : 0;
+            int64_t first = start < 0 ? ceil_div(-start, d) : 0;
             if (first >= s->kernel[i] || start + first * d >= s->in[i])
                 return false;
         }
@@ -29,7 +29,7 @@ bool windows_see_input(const struct spatial *s, const int64_t *out)
 int64_t window_position(const struct spatial *s, uint32_t axis, int64_t out, int64_t k)
 {
     int64_t start = out * s->stride[axis] - s->pad[axis][0], d = s->dilation[axis];
-    int64_t first = start < 0 ? (-start + d - 1) / d : 0, last = (s->in[axis] - 1 - start) / d;
+    int64_t first = start < 0 ? ceil_div(-start, d) : 0, last = (s->in[axis] - 1 - start) / d;
     return start + max_i64(min_i64(k, last), first) * d;
 }
 

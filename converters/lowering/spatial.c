@@ -30,7 +30,7 @@ void spatial_auto_pad(struct spatial *s)
     if (s->auto_pad != PAD_SAME_LOWER && s->auto_pad != PAD_SAME_UPPER)
         return;
     for (uint32_t i = 0; i < s->axes; i++) {
-        int64_t out = (s->in[i] + s->stride[i] - 1) / s->stride[i];
+        int64_t out = ceil_div(s->in[i], s->stride[i]);
         int64_t total = max_i64((out - 1) * s->stride[i] + spatial_reach(s, i) - s->in[i], 0);
         int64_t less = total / 2, more = total - less;
         s->pad[i][0] = s->auto_pad == PAD_SAME_UPPER ? less : more;

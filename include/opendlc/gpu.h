@@ -51,13 +51,46 @@ struct odlc_gpu_config {
     int disable_memory_optimizations; /* each tensor has memory of its own; results are the same bits */
     int disable_node_optimizations;   /* a kernel for each node: none is fused into another's */
     int disable_queue_recording;      /* arguments of kernels are set again in each execution */
+    /* Of the context. */
+    const char *context_cache; /* a file with what graphs are prepared to: taken from there, or written there by
+                                  odlc_gpu_close where the file is absent or damaged; NULL: none */
+    int rebuild_context_cache; /* the file counts as absent */
+    uint32_t given;            /* enum odlc_gpu_given: what comes before the options in context_cache though it is 0 */
+    const char *performance_cache; /* a folder with what tuning found, which is used, and kept there; NULL: nowhere */
+    int tuning;                    /* what is not known by a cache is measured while graphs are prepared */
+    int invalidate_performance_cache; /* what is in the folder for the device counts as absent, and is replaced */
+    uint32_t tuning_budget;           /* milliseconds that measuring may take in all; 0: 60000 */
+};
+
+/* Performance, precision and the three switches come from the context cache that is used, unless they are given: not 0,
+ * or named here. */
+enum odlc_gpu_given {
+    ODLC_GPU_GIVEN_PERFORMANCE = 1,
+    ODLC_GPU_GIVEN_PRECISION = 2,
+    ODLC_GPU_GIVEN_MEMORY_OPTIMIZATIONS = 4,
+    ODLC_GPU_GIVEN_NODE_OPTIMIZATIONS = 8,
+    ODLC_GPU_GIVEN_QUEUE_RECORDING = 16
 };
 
 /* What a context has done so far. */
 struct odlc_gpu_counts {
-    uint64_t builds;  /* programs built from source */
-    uint64_t loads;   /* … taken from the repository */
-    uint64_t uploads; /* weights brought to the device */
+    uint64_t builds;      /* programs built from source */
+    uint64_t loads;       /* … taken from the repository or the context cache */
+    uint64_t uploads;     /* weights brought to the device */
+    uint64_t conversions; /* … that were converted or packed before */
+    uint64_t measured;    /* choices that were made by measuring */
+    uint64_t skipped;     /* … that were not, because the time for it was over */
+    uint64_t tuning_nanoseconds;
+};
+
+/* What was chosen for a kernel in a case (options, sizes, arguments), because it was known or measured to be the
+ * fastest. */
+struct odlc_gpu_choice {
+    const char *kernel, *in;                 /* "eltwise.apply"; the case */
+    const char *choice, *usual;              /* the fastest, and what is taken without tuning */
+    double microseconds, usual_microseconds; /* on the device */
+    uint64_t uses;                           /* steps of runs that are prepared with it */
+    int measured;                            /* by this context; else a cache knew it */
 };
 
 /* A context with the defaults, which belongs to the caller; NULL when memory runs out. In a build without the backend,
@@ -78,12 +111,17 @@ ODLC_API struct odlc_gpu_config odlc_gpu_configuration(const odlc_gpu *gpu);
 /* ODLC_ERR_USAGE: graph_names has one that is none of these. */
 ODLC_API odlc_status odlc_gpu_check_graphs(odlc_gpu *gpu, const char *const *graphs, size_t count) ODLC_MUST_USE;
 
-/* Writes what was built to the kernel repository. Where that cannot be done, diagnostics have a warning, and the status
+/* Writes what was built to the kernel repository, what was prepared to the context cache, and what was tuned to the
+ * performance cache. Where that cannot be done, diagnostics have a warning, and the status
  * is ODLC_OK. May be called again; odlc_gpu_free writes nothing. */
 ODLC_API odlc_status odlc_gpu_close(odlc_gpu *gpu) ODLC_MUST_USE;
 
 /* All zeros before a run was prepared. */
 ODLC_API struct odlc_gpu_counts odlc_gpu_count(odlc_gpu *gpu);
+
+/* The choices that steps of runs use, newest first; where they are 0, the pointer may be NULL. Valid until the next
+ * call. NULL also when memory runs out. */
+ODLC_API const struct odlc_gpu_choice *odlc_gpu_choices(odlc_gpu *gpu, size_t *count);
 
 /* All diagnostics so far, oldest first. Valid until the next call that can fail. */
 ODLC_API const struct odlc_diag *odlc_gpu_diags(const odlc_gpu *gpu, size_t *count);
@@ -91,7 +129,8 @@ ODLC_API const struct odlc_diag *odlc_gpu_diags(const odlc_gpu *gpu, size_t *cou
 /* The run's steps of backend gpu use the context, which outlives the run, and its configuration. Without a call they
  * have a context of their own and the defaults; a run in a process of its own (odlc_run_isolate) has a context of its
  * own with that configuration. Called before results are chosen, else ODLC_ERR_USAGE. What is wrong with the device is
- * an error of the choice of results: ODLC_ERR_UNSUPPORTED. */
+ * an error of the choice of results: ODLC_ERR_UNSUPPORTED; so is a context cache of another container, device, driver
+ * or version: ODLC_ERR_INVALID. Code in a context cache is executed: it is to be as trusted as a program. */
 ODLC_API odlc_status odlc_run_set_gpu(odlc_run *run, odlc_gpu *gpu) ODLC_MUST_USE;
 
 #ifdef __cplusplus

@@ -95,8 +95,12 @@ static const char *const keys[] = {
     "kernel_repo_path",
     "perf_hint",
     "weight_sharing",
+    "enable_tuning_mode",
+    "performance_cache_dir",
+    "invalidate_performance_cache",
+    "tuning_budget_ms",
 };
-enum { GRAPH_KEYS = 4 };
+enum { GRAPH_KEYS = 4, MOST_BUDGET = 86400000 /* milliseconds: a day */ };
 
 static void check_dependencies(struct json *j, const struct json_value *root)
 {
@@ -106,6 +110,45 @@ static void check_dependencies(struct json *j, const struct json_value *root)
             (void)json_key_error(j, member, "\"graph_names\": [\"...\"]; dlc-info prints the names of graphs",
                                  "gpu-config", "'%s' is an option of graphs, and needs 'graph_names'", keys[i]);
     }
+}
+
+/* What the file says of options that a context cache has, too. */
+static uint32_t given_by(const struct json_value *root)
+{
+    static const struct {
+        const char *key;
+        enum odlc_gpu_given given;
+    } all[] = {
+        {"perf_hint", ODLC_GPU_GIVEN_PERFORMANCE},
+        {"precision_mode", ODLC_GPU_GIVEN_PRECISION},
+        {"disable_memory_optimizations", ODLC_GPU_GIVEN_MEMORY_OPTIMIZATIONS},
+        {"disable_node_optimizations", ODLC_GPU_GIVEN_NODE_OPTIMIZATIONS},
+        {"disable_queue_recording", ODLC_GPU_GIVEN_QUEUE_RECORDING},
+    };
+    uint32_t given = 0;
+    for (size_t i = 0; i < COUNT_OF(all); i++)
+        if (json_member(root, all[i].key))
+            given |= (uint32_t)all[i].given;
+    return given;
+}
+
+static void read_tuning(struct odlc_gpu_config *c, struct json *j, const struct json_value *root)
+{
+    const struct json_value *budget = json_member(root, "tuning_budget_ms");
+    c->tuning = read_bool(j, root, "enable_tuning_mode", false);
+    c->performance_cache = read_string(j, root, "performance_cache_dir");
+    c->invalidate_performance_cache = read_bool(j, root, "invalidate_performance_cache", false);
+    if (c->invalidate_performance_cache && !json_member(root, "performance_cache_dir"))
+        (void)json_key_error(j, json_member(root, "invalidate_performance_cache"), NULL, "gpu-config",
+                             "'invalidate_performance_cache' needs 'performance_cache_dir'");
+    if (!budget)
+        return;
+    if (!json_is(budget, JSON_NUMBER) || !(budget->number >= 1 && budget->number <= MOST_BUDGET) ||
+        budget->number != (double)(uint32_t)budget->number)
+        (void)json_error(j, budget, NULL, "gpu-config", "'tuning_budget_ms' must be a whole number from 1 to %d",
+                         MOST_BUDGET);
+    else
+        c->tuning_budget = (uint32_t)budget->number;
 }
 
 static void read_options(odlc_gpu *gpu, struct json *j)
@@ -128,6 +171,8 @@ static void read_options(odlc_gpu *gpu, struct json *j)
     c->disable_node_optimizations = read_bool(j, root, "disable_node_optimizations", false);
     c->disable_queue_recording = read_bool(j, root, "disable_queue_recording", false);
     c->kernel_repository = read_string(j, root, "kernel_repo_path");
+    c->given = given_by(root);
+    read_tuning(c, j, root);
     if (!read_bool(j, root, "weight_sharing", true))
         json_warn(j, json_member(root, "weight_sharing"), NULL, "gpu-config",
                   "graphs of a context share the weights that are the same; results do not depend on that");

@@ -40,6 +40,7 @@ struct odlc_run {
     struct diags diags;
     const char *path;
     struct graph *graph; /* NULL before odlc_run_open */
+    const struct file *container;
     struct odlc_io *inputs;
     struct map input_names;
     bool *is_set;            /* per input */
@@ -146,6 +147,7 @@ static odlc_status open_run(odlc_run *run, const char *path)
         map_put(&run->input_names, run->inputs[i].name, (uint32_t)i);
     }
     run->graph = g;
+    run->container = dlc->file;
     return ODLC_OK;
 }
 
@@ -346,7 +348,8 @@ static odlc_status prepare(odlc_run *run, const tensor_id *wanted, size_t count,
     options.explains = run->plugins.explains;
     run->gpu_config = (struct gpu_config){.context = NULL};
     if (run->gpu && uses_backend(run, "gpu"))
-        TRY(gpu_options(run->gpu, &run->diags, g->name, !run->isolates, &run->gpu_config, &options));
+        TRY(gpu_options(run->gpu, &run->diags, &(struct gpu_graph){g->name, run->container}, !run->isolates,
+                        &run->gpu_config, &options));
     options.gpu = &run->gpu_config;
     const struct engine_request request = {.arena = run->execution,
                                            .scratch = run->scratch,

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #ifdef ODLC_BACKEND_GPU
+#include "backend/gpu/gpu_cache.h"
 #include "backend/gpu/gpu_context.h"
+#include "backend/gpu/gpu_tuning.h"
 #endif
 
 odlc_gpu *odlc_gpu_new(void)
@@ -74,6 +76,8 @@ static odlc_status configure(odlc_gpu *gpu, const struct odlc_gpu_config *given)
     memcpy(&config, given, given->struct_size < sizeof(config) ? given->struct_size : sizeof(config));
     if ((unsigned)config.precision > ODLC_GPU_HYBRID || (unsigned)config.performance > ODLC_GPU_LOW)
         return misused(gpu, "the configuration has a precision or a performance that does not exist");
+    if (config.invalidate_performance_cache && !config.performance_cache)
+        return misused(gpu, "a performance cache is invalidated, and none is named");
     const char **names = arena_array(gpu->arena, const char *, config.n_graph_names);
     for (size_t i = 0; i < config.n_graph_names; i++)
         names[i] = arena_strdup(gpu->arena, config.graph_names[i]);
@@ -82,6 +86,8 @@ static odlc_status configure(odlc_gpu *gpu, const struct odlc_gpu_config *given)
     config.graph_names = is_own ? config.graph_names : names;
     config.device = copy_of(gpu->arena, config.device);
     config.kernel_repository = copy_of(gpu->arena, config.kernel_repository);
+    config.context_cache = copy_of(gpu->arena, config.context_cache);
+    config.performance_cache = copy_of(gpu->arena, config.performance_cache);
     gpu->graph_values = is_own ? gpu->graph_values : NULL;
     gpu->config = config;
     return ODLC_OK;
@@ -103,7 +109,7 @@ odlc_status odlc_gpu_configure_from_file(odlc_gpu *gpu, const char *path)
     return gpu_file_read(gpu, arena_strdup(gpu->arena, path));
 }
 
-static bool is_among(const char *name, const char *const *names, size_t count)
+bool gpu_is_among(const char *name, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(name, names[i]) == 0)
@@ -128,7 +134,7 @@ odlc_status odlc_gpu_check_graphs(odlc_gpu *gpu, const char *const *graphs, size
     const struct json_value *value = gpu->graph_values;
     odlc_status status = ODLC_OK;
     for (size_t i = 0; i < gpu->config.n_graph_names; i++) {
-        if (!is_among(gpu->config.graph_names[i], graphs, count))
+        if (!gpu_is_among(gpu->config.graph_names[i], graphs, count))
             status = unknown_graph(gpu, value, gpu->config.graph_names[i], count ? graphs[0] : NULL);
         value = value ? value->next : NULL;
     }
@@ -137,14 +143,29 @@ odlc_status odlc_gpu_check_graphs(odlc_gpu *gpu, const char *const *graphs, size
 
 /* ---- for runs ---- */
 
+struct gpu_tuning_options gpu_tuning_options(const odlc_gpu *gpu)
+{
+    return (struct gpu_tuning_options){.folder = gpu->config.performance_cache,
+                                       .measures = gpu->config.tuning,
+                                       .invalidates = gpu->config.invalidate_performance_cache,
+                                       .budget = gpu->config.tuning_budget};
+}
+
 #ifdef ODLC_BACKEND_GPU
+static odlc_status supply(const odlc_gpu *gpu, struct diags *diags, struct gpu_context *context)
+{
+    const struct gpu_tuning_options tuning = gpu_tuning_options(gpu);
+    TRY(gpu_context_use_tuning(context, diags, &tuning));
+    if (gpu->config.kernel_repository)
+        TRY(gpu_context_use_repository(context, diags, gpu->config.kernel_repository));
+    return gpu->cache ? gpu_context_use_cache(context, diags, gpu->cache) : ODLC_OK;
+}
+
 static odlc_status open_context(const odlc_gpu *gpu, struct diags *diags, struct gpu_context **out)
 {
     struct gpu_context *context;
     TRY(gpu_context_create(diags, gpu->config.device, &context));
-    const odlc_status status = gpu->config.kernel_repository
-                                   ? gpu_context_use_repository(context, diags, gpu->config.kernel_repository)
-                                   : ODLC_OK;
+    const odlc_status status = supply(gpu, diags, context);
     if (status == ODLC_OK)
         *out = context;
     else
@@ -155,6 +176,11 @@ static odlc_status open_context(const odlc_gpu *gpu, struct diags *diags, struct
 static void close_context(struct gpu_context *context)
 {
     gpu_context_destroy(context);
+}
+
+static void close_cache(struct gpu_cache *cache)
+{
+    gpu_cache_close(cache);
 }
 
 odlc_status odlc_gpu_close(odlc_gpu *gpu)
@@ -172,9 +198,31 @@ struct odlc_gpu_counts odlc_gpu_count(odlc_gpu *gpu)
         return (struct odlc_gpu_counts){0};
     struct gpu_context *context = gpu->context;
     (void)pthread_mutex_lock(&context->lock);
-    const struct odlc_gpu_counts counts = {context->builds, context->loads, context->uploads};
+    struct odlc_gpu_counts counts = {.builds = context->builds,
+                                     .loads = context->loads,
+                                     .uploads = context->uploads,
+                                     .conversions = context->conversions};
     (void)pthread_mutex_unlock(&context->lock);
+    const struct gpu_tuning_sums sums = context->tuning ? gpu_tuning_sum(context->tuning) : (struct gpu_tuning_sums){0};
+    counts.measured = sums.measured;
+    counts.skipped = sums.skipped;
+    counts.tuning_nanoseconds = sums.nanoseconds;
     return counts;
+}
+
+const struct odlc_gpu_choice *odlc_gpu_choices(odlc_gpu *gpu, size_t *count)
+{
+    VEC(struct odlc_gpu_choice) list = {0};
+    *count = 0;
+    if (!is_prepared(gpu) || !gpu->context->tuning || setjmp(*arena_catch(gpu->arena)))
+        return NULL;
+    for (const struct gpu_tuned *t = gpu_tuning_newest(gpu->context->tuning); t; t = t->next)
+        if (t->uses)
+            vec_push(gpu->arena, &list,
+                     (struct odlc_gpu_choice){t->kernel, t->where, t->choice, t->usual, t->microseconds,
+                                              t->usual_microseconds, t->uses, t->is_measured});
+    *count = list.count;
+    return list.data;
 }
 #else
 /* Nobody asks for a device that no backend uses. */
@@ -189,6 +237,11 @@ static void close_context(struct gpu_context *context)
     (void)context;
 }
 
+static void close_cache(struct gpu_cache *cache)
+{
+    (void)cache;
+}
+
 odlc_status odlc_gpu_close(odlc_gpu *gpu)
 {
     (void)gpu;
@@ -200,6 +253,13 @@ struct odlc_gpu_counts odlc_gpu_count(odlc_gpu *gpu)
     (void)gpu;
     return (struct odlc_gpu_counts){0};
 }
+
+const struct odlc_gpu_choice *odlc_gpu_choices(odlc_gpu *gpu, size_t *count)
+{
+    (void)gpu;
+    *count = 0;
+    return NULL;
+}
 #endif
 
 void odlc_gpu_free(odlc_gpu *gpu)
@@ -207,6 +267,7 @@ void odlc_gpu_free(odlc_gpu *gpu)
     if (!gpu)
         return;
     close_context(gpu->context);
+    close_cache(gpu->cache);
     (void)pthread_mutex_destroy(&gpu->lock);
     arena_destroy(gpu->arena);
     free(gpu);
@@ -214,7 +275,7 @@ void odlc_gpu_free(odlc_gpu *gpu)
 
 /* Opened without the lock, which a jump out of exhausted memory would leave behind: who comes second uses the first's.
  */
-static odlc_status take_context(odlc_gpu *gpu, struct diags *diags, struct gpu_context **out)
+odlc_status gpu_take_context(odlc_gpu *gpu, struct diags *diags, struct gpu_context **out)
 {
     struct gpu_context *fresh = NULL;
     if (!is_prepared(gpu))
@@ -227,44 +288,5 @@ static odlc_status take_context(odlc_gpu *gpu, struct diags *diags, struct gpu_c
     *out = gpu->context;
     (void)pthread_mutex_unlock(&gpu->lock);
     close_context(fresh);
-    return ODLC_OK;
-}
-
-static enum gpu_precision precision_of(enum odlc_gpu_precision precision)
-{
-    static const enum gpu_precision precisions[] = {
-        [ODLC_GPU_USER_PROVIDED] = GPU_PRECISION_USER_PROVIDED,
-        [ODLC_GPU_FP32] = GPU_PRECISION_FP32,
-        [ODLC_GPU_FP16] = GPU_PRECISION_FP16,
-        [ODLC_GPU_HYBRID] = GPU_PRECISION_HYBRID,
-    };
-    return precisions[precision];
-}
-
-static enum gpu_performance performance_of(enum odlc_gpu_performance performance)
-{
-    static const enum gpu_performance performances[] = {
-        [ODLC_GPU_HIGH] = GPU_PERFORMANCE_HIGH,
-        [ODLC_GPU_NORMAL] = GPU_PERFORMANCE_NORMAL,
-        [ODLC_GPU_LOW] = GPU_PERFORMANCE_LOW,
-    };
-    return performances[performance];
-}
-
-odlc_status gpu_options(odlc_gpu *gpu, struct diags *diags, const char *graph, bool shares, struct gpu_config *config,
-                        struct executor_options *options)
-{
-    const struct odlc_gpu_config *c = &gpu->config;
-    config->device = c->device;
-    config->repository = c->kernel_repository;
-    config->performance = performance_of(c->performance);
-    if (shares)
-        TRY(take_context(gpu, diags, &config->context));
-    if (c->n_graph_names && !is_among(graph, c->graph_names, c->n_graph_names))
-        return ODLC_OK;
-    config->precision = precision_of(c->precision);
-    config->no_fusion = c->disable_node_optimizations;
-    config->no_recording = c->disable_queue_recording;
-    options->has_own_places = c->disable_memory_optimizations;
     return ODLC_OK;
 }

@@ -58,6 +58,12 @@ static inline uint64_t align_up(uint64_t n, uint64_t alignment)
     return (n + alignment - 1) / alignment * alignment;
 }
 
+/* a / b, rounded up; b is positive, a + b fits. */
+static inline int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
 static inline int64_t min_i64(int64_t a, int64_t b)
 {
     return a < b ? a : b;

@@ -140,7 +140,7 @@ void view_tiles_start(const struct view *view, enum dtype as, uint64_t mapped, s
     choose_box(out);
     out->count = 1;
     for (uint32_t i = 0; i < out->box.rank; i++)
-        out->count *= (uint64_t)((out->dims[i] + out->box.extent[i] - 1) / out->box.extent[i]);
+        out->count *= (uint64_t)ceil_div(out->dims[i], out->box.extent[i]);
 }
 
 /* ---- where tiles are made ---- */
@@ -358,7 +358,7 @@ static odlc_status emit_permuted(const struct emission *e, uint64_t index)
     int64_t source = 0, result = 0;
     for (uint32_t i = 0; i < box.rank; i++) { /* the tile's place: the source is walked forwards */
         uint32_t axis = t->by_stride[i];
-        int64_t tiles = (t->dims[axis] + box.extent[axis] - 1) / box.extent[axis];
+        int64_t tiles = ceil_div(t->dims[axis], box.extent[axis]);
         int64_t first = (int64_t)(index % (uint64_t)tiles) * box.extent[axis];
         index /= (uint64_t)tiles;
         box.extent[axis] = min_i64(box.extent[axis], t->dims[axis] - first);

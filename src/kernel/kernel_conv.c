@@ -240,7 +240,7 @@ static void run_phase(const struct job *j, const int64_t phase[WINDOW_AXES], str
     for (int i = 0; i < WINDOW_AXES; i++) {
         l->first[i] = phase[i];
         l->step[i] = a[i].stride;
-        l->count[i] = (a[i].out - phase[i] + a[i].stride - 1) / a[i].stride;
+        l->count[i] = ceil_div(a[i].out - phase[i], a[i].stride);
         l->advance[i] = 1;
     }
     for (at[0] = 0; at[0] < a[0].filter; at[0]++)

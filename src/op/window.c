@@ -130,7 +130,7 @@ static const char *extract_axis(struct window_axis *a, bool same)
     int64_t reach = (a->filter - 1) * a->dilation + 1;
     if (!same && reach > a->in)
         return "the patches are larger than the image";
-    a->out = same ? (a->in + a->stride - 1) / a->stride : (a->in - reach) / a->stride + 1;
+    a->out = same ? ceil_div(a->in, a->stride) : (a->in - reach) / a->stride + 1;
     int64_t padding = same ? max_i64((a->out - 1) * a->stride + reach - a->in, 0) : 0;
     a->pad_before = padding / 2;
     a->pad_after = padding - a->pad_before;

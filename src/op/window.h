@@ -49,8 +49,8 @@ const char *window_read_patches(struct window *w, const struct node *n, const st
 static inline void window_clip(const struct window_axis *a, int64_t at, int64_t *first, int64_t *last)
 {
     int64_t start = at * a->stride - a->pad_before;
-    *first = start < 0 ? min_i64((-start + a->dilation - 1) / a->dilation, a->filter) : 0;
-    *last = start < a->in ? min_i64((a->in - start + a->dilation - 1) / a->dilation, a->filter) : 0;
+    *first = start < 0 ? min_i64(ceil_div(-start, a->dilation), a->filter) : 0;
+    *last = start < a->in ? min_i64(ceil_div(a->in - start, a->dilation), a->filter) : 0;
     if (*last < *first)
         *last = *first;
 }

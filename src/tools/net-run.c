@@ -178,7 +178,11 @@ static odlc_status read_settings(struct session *s)
     TRY(read_threads(s));
     const struct run_gpu_options gpu = {.is_first = options_given(o, OPT_USE_GPU),
                                         .config_file = options_value(o, OPT_CONFIG_FILE, NULL),
-                                        .perf_hint = options_value(o, OPT_PERF_HINT, NULL)};
+                                        .perf_hint = options_value(o, OPT_PERF_HINT, NULL),
+                                        .context_cache = options_value(o, OPT_CONTEXT_CACHE, NULL),
+                                        .performance_cache = options_value(o, OPT_PERFORMANCE_CACHE, NULL),
+                                        .rebuilds = options_given(o, OPT_REBUILD_CACHE),
+                                        .tunes = options_given(o, OPT_TUNING)};
     return run_gpu_settle(s->arena, &s->diags, &gpu, settings);
 }
 
@@ -210,6 +214,7 @@ static odlc_status infer_all(struct session *s)
         failure = w->failed ? w->failure : failure;
     }
     TRY(print_reports(s, executed));
+    run_gpu_report(&s->settings);
     if (!terminal_is_quiet())
         printf("%zu inference%s executed; results are in %s\n", executed, executed == 1 ? "" : "s",
                s->settings.output_dir);
@@ -229,11 +234,11 @@ static odlc_status run_command(struct session *s, int argc, char **argv)
     run_threads_settle(&s->settings, measures(&s->options));
     run_crew_init(&s->crew, s->arena, &s->settings);
     TRY(run_crew_prepare(&s->crew));
-    TRY(run_gpu_check(&s->settings, &s->crew.workers[0]));
     if (options_given(&s->options, OPT_EXPLAIN))
         run_report_explain(s->arena, &s->crew.workers[0], options_value(&s->options, OPT_EXPLAIN, NULL) != NULL);
-    TRY(infer_all(s));
-    return odlc_gpu_close(s->settings.gpu);
+    const odlc_status status = infer_all(s);
+    const odlc_status closed = odlc_gpu_close(s->settings.gpu); /* what was built serves the next time all the same */
+    return status == ODLC_OK ? closed : status;
 }
 
 /* What the worker has to say that failed first, else the first one. */

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "tools/progress_line.h"
+#include "tools/run_gpu.h"
 
 void run_crew_init(struct run_crew *crew, struct arena *arena, const struct run_settings *settings)
 {
@@ -81,6 +82,9 @@ static odlc_status prepare(struct run_crew *crew, struct run_worker *w)
     if (!run_worker_create(crew->settings, &crew->reading, w) || setjmp(*arena_catch(w->arena)) ||
         setjmp(*arena_catch(w->scratch)))
         return ODLC_ERR_NOMEM;
+    TRY(run_worker_open(w));
+    if (w == crew->workers) /* before the others begin, and before anything is prepared by what is wrong */
+        TRY(run_gpu_check(crew->settings, w->run));
     return run_worker_prepare(w);
 }
 

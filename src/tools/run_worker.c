@@ -127,10 +127,14 @@ void run_worker_free(struct run_worker *w)
     arena_destroy(w->arena);
 }
 
+odlc_status run_worker_open(struct run_worker *w)
+{
+    return run_open(w, w->run, w->settings->container, &w->settings->backends);
+}
+
 odlc_status run_worker_prepare(struct run_worker *w)
 {
     size_t n_steps;
-    TRY(run_open(w, w->run, w->settings->container, &w->settings->backends));
     TRY(choose_results(w));
     TRY(run_results_check(w));
     odlc_run_steps(w->run, &n_steps);

@@ -83,7 +83,8 @@ odlc_status run_open(struct run_worker *w, odlc_run *run, const char *container,
 bool run_worker_create(const struct run_settings *settings, pthread_mutex_t *reading, struct run_worker *out);
 void run_worker_free(struct run_worker *w);
 
-/* Opens the container and chooses the results. */
+odlc_status run_worker_open(struct run_worker *w) MUST_USE;
+/* Chooses the results of the container that was opened. */
 odlc_status run_worker_prepare(struct run_worker *w) MUST_USE;
 /* The inference of that number: reads its inputs, executes, and writes its results. */
 odlc_status run_worker_infer(struct run_worker *w, size_t number) MUST_USE;

@@ -17,7 +17,7 @@ pass                    build
 udo                     text build
 dlc                     build
 runtime                 build
-backend                 runtime
+backend                 runtime text
 quantize                runtime dlc encoding
 package                 runtime udo sdk
 plugin                  package

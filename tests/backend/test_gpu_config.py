@@ -70,6 +70,11 @@ def files(b):
     options = b.config(keys)
     b.computes("all keys", "--use_gpu", "--config_file", options)
     b.checks.equal("kernels are kept", [p.name for p in kept.iterdir()], ["gpukernelcache.opendlc"])
+    (kept / "gpukernelcache.opendlc").unlink()
+    (b.folder / "list.txt").write_text(f"{b.folder / 'x.raw'}\n{b.folder / 'absent.raw'}\n")
+    b.fails("an inference without its file", 1, ["absent.raw"], "--use_gpu", "--config_file", options)
+    (b.folder / "list.txt").write_text(f"{b.folder / 'x.raw'}\n")
+    b.checks.equal("kernels are kept all the same", [p.name for p in kept.iterdir()], ["gpukernelcache.opendlc"])
     outer = b.config({"backend_extensions": {"shared_library_path": "libGpuNetRunExtensions.so",
                                              "config_file_path": str(options)}}, "outer.json")
     b.computes("a file that names another", "--use_gpu", "--config_file", outer)
@@ -107,6 +112,39 @@ def mistakes(b):
             b.config({"backend_extensions": {"config_file_path": str(inner)}}))
 
 
+def caches(b):
+    """Options and keys of context caches and of tuning; what they do, test_gpu_cache and test_gpu_tuning show."""
+    kept, tuned = b.folder / "net.cache", b.folder / "tuned"
+    tuned.mkdir()
+    b.computes("a context cache", "--use_gpu", "--context_cache", kept)
+    written = kept.read_bytes()
+    b.computes("a start from it", "--use_gpu", "--context_cache", kept, "--perf_hint", "low")
+    b.checks.check("it stays as it is", kept.read_bytes() == written)
+    b.computes("it is made anew", "--use_gpu", "--context_cache", kept, "--rebuild_context_cache", "--perf_hint", "low")
+    b.checks.check("with other options in it", kept.read_bytes() != written)
+    kept.write_bytes(written[:1000])
+    b.computes("a damaged one", "--use_gpu", "--context_cache", kept, says=["warning", "is damaged", "is replaced"])
+    b.computes("its successor", "--use_gpu", "--context_cache", kept)
+    b.fails("a cache without the GPU", 2, ["--context_cache is for the GPU"], "--context_cache", kept)
+    b.fails("no cache to rebuild", 2, ["no context cache is named"], "--use_gpu", "--rebuild_context_cache")
+    done = b.computes("tuning", "--use_gpu", "--enable_tuning_mode", "--performance_cache_dir", tuned)
+    for words in ("usual us  tuned us", "all that was tuned: ", "s of 60.0 s: ", "0 left for lack of time"):
+        b.checks.check(f"the report has '{words}'", words in done.stdout, done.stdout)
+    rules = json.loads((SOURCE / "docs" / "gpu-performance.schema.json").read_text())
+    files = list(tuned.iterdir())
+    b.checks.equal("one file is kept", [(p.name[:15], p.suffix) for p in files], [("gpuperformance.", ".json")])
+    b.checks.equal("its schema", schema.check(json.loads(files[0].read_text()), rules), [])
+    keys = {"enable_tuning_mode": True, "performance_cache_dir": str(tuned), "tuning_budget_ms": 5000}
+    done = b.computes("keys", "--use_gpu", "--config_file", b.config(keys))
+    b.checks.check("nothing is measured again", "s of 5.0 s: 0 choices measured" in done.stdout, done.stdout)
+    b.computes("a missing folder", "--use_gpu", "--performance_cache_dir", b.folder / "no", says=["no such folder"])
+    b.fails("nothing to invalidate", 1, ["needs 'performance_cache_dir'"], "--use_gpu", "--config_file",
+            b.config({"invalidate_performance_cache": True}))
+    for budget in (0, -1, 1.5, 1e99, "1000"):
+        b.fails(f"a budget of {budget}", 1, ["'tuning_budget_ms' must be a whole number"], "--use_gpu", "--config_file",
+                b.config({"tuning_budget_ms": budget}))
+
+
 def profile(b):
     """Kernels have times of their own, in all three reports; without a device's kernels nothing is said of them."""
     rules = json.loads((SOURCE / "docs" / "net-run-profile.schema.json").read_text())
@@ -139,6 +177,8 @@ def profile(b):
 def no_device(b):
     os.environ["OCL_ICD_VENDORS"] = str(b.folder / "none")
     b.fails("no device", 1, ["backend gpu needs an OpenCL device, and there is none", "clinfo"], "--use_gpu")
+    b.fails("another graph, before a device is asked for", 2, ["there is no graph 'other'"], "--use_gpu", "--config_file",
+            b.config({"graph_names": ["other"]}))
     b.computes("no device, and none wanted")
     del os.environ["OCL_ICD_VENDORS"]
 
@@ -150,6 +190,7 @@ def main():
         selections(b)
         files(b)
         mistakes(b)
+        caches(b)
         profile(b)
         no_device(b)
     checks.finish()

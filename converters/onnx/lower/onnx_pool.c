@@ -35,7 +35,7 @@ static odlc_status check_auto_pad(const struct lower *l, const struct spatial *s
 {
     bool upper = s->auto_pad == PAD_SAME_UPPER;
     for (uint32_t i = 0; (upper || s->auto_pad == PAD_SAME_LOWER) && i < s->axes; i++) {
-        int64_t out = (s->in[i] + s->stride[i] - 1) / s->stride[i];
+        int64_t out = ceil_div(s->in[i], s->stride[i]);
         int64_t total = (out - 1) * s->stride[i] + spatial_reach(s, i) - s->in[i];
         /* One element less at the end changes nothing. */
         if (total < (upper ? -1 : 0))
@@ -153,8 +153,8 @@ static void average_shares(const struct pool *p, uint32_t axis, double *share)
     for (int64_t o = 0, d = s->dilation[axis]; o < p->out[axis]; o++) {
         int64_t start = o * s->stride[axis] - s->pad[axis][0];
         /* elements of the window before the first and before the last one that counts */
-        int64_t before = start < first ? (first - start + d - 1) / d : 0,
-                upto = start < end ? (end - start + d - 1) / d : 0;
+        int64_t before = start < first ? ceil_div(first - start, d) : 0,
+                upto = start < end ? ceil_div(end - start, d) : 0;
         int64_t count = max_i64(min_i64(upto, s->kernel[axis]) - before, 0);
         share[o] = count ? (double)s->kernel[axis] / (double)count : 0;
     }

@@ -120,7 +120,7 @@ static int64_t unit_width(const struct norm *n)
 
 static int64_t units_of(const struct norm *n)
 {
-    return (n->channels + unit_width(n) - 1) / unit_width(n);
+    return ceil_div(n->channels, unit_width(n));
 }
 
 /* Units [first, last), counted through the batch. */

@@ -66,7 +66,7 @@ struct reduction_run {
 
 static int64_t blocks_of(const struct reduction *r)
 {
-    return r->inner == 1 ? 1 : (r->inner + LANES - 1) / LANES;
+    return r->inner == 1 ? 1 : ceil_div(r->inner, LANES);
 }
 
 static void start(const struct reduction *r, double *lanes)

@@ -3,6 +3,7 @@
 
 #include <CL/cl_ext.h>
 
+#include "backend/gpu/gpu_cache.h"
 #include "backend/gpu/gpu_follow.h"
 #include "backend/gpu/gpu_memory.h"
 #include "backend/gpu/gpu_product.h"
@@ -34,6 +35,8 @@ static void close_gpu(void *state)
         (void)clFinish(gpu->queue);
         (void)clReleaseCommandQueue(gpu->queue);
     }
+    if (gpu->measuring)
+        (void)clReleaseCommandQueue(gpu->measuring);
     if (gpu->fault)
         (void)clReleaseMemObject(gpu->fault);
     for (size_t i = 0; i < gpu->rooms.count; i++)
@@ -70,8 +73,12 @@ static odlc_status open_queue(struct gpu *gpu)
 
 static odlc_status open_all(struct gpu *gpu)
 {
+    if (gpu->owns_context)
+        TRY(gpu_context_use_tuning(gpu->context, gpu->diags, &gpu->config->tuning));
     if (gpu->owns_context && gpu->config->repository)
         TRY(gpu_context_use_repository(gpu->context, gpu->diags, gpu->config->repository));
+    if (gpu->owns_context && gpu->config->cache)
+        TRY(gpu_context_use_cache(gpu->context, gpu->diags, gpu->config->cache));
     return open_queue(gpu);
 }
 

@@ -23,14 +23,40 @@ enum gpu_products {
 /* How hard the device works, where its driver lets be asked (cl_khr_throttle_hints). */
 enum gpu_performance { GPU_PERFORMANCE_HIGH, GPU_PERFORMANCE_NORMAL, GPU_PERFORMANCE_LOW };
 
+/* By which options of its own a graph is prepared. */
+struct gpu_graph_options {
+    enum gpu_performance performance;
+    enum gpu_precision precision;
+    bool no_fusion;      /* a step for each node */
+    bool no_recording;   /* arguments of kernels are set again in each run */
+    bool has_own_places; /* no two tensors share memory */
+};
+
+/* The file that a graph is of. */
+struct gpu_container {
+    uint64_t hash, size; /* of all its bytes; how many they are */
+};
+
+/* Whether and how long kernels are measured (gpu_tuning.h). */
+struct gpu_tuning_options {
+    const char *folder; /* what is known, and is kept; NULL: nowhere */
+    bool measures;      /* what is not known */
+    bool invalidates;   /* what the folder has counts as absent */
+    uint32_t budget;    /* milliseconds; 0: a minute */
+};
+
 struct gpu_context; /* gpu_context.h */
+struct gpu_cache;   /* gpu_cache.h */
 struct gpu_profile; /* gpu_step.h */
 
 /* All zeros: the defaults. */
 struct gpu_config {
-    struct gpu_context *context; /* outlives the execution; NULL: one for this execution alone */
-    const char *repository;      /* of a context of its own: a folder where built kernels are kept; NULL: nowhere */
-    const char *device;          /* of a context of its own: part of the device's or platform's name; NULL: any */
+    struct gpu_context *context;    /* outlives the execution; NULL: one for this execution alone */
+    const char *repository;         /* of a context of its own: a folder where built kernels are kept; NULL: nowhere */
+    struct gpu_cache *cache;        /* of a context of its own, too; NULL: none */
+    struct gpu_container container; /* for the cache */
+    struct gpu_tuning_options tuning; /* of a context of its own */
+    const char *device;               /* of a context of its own: part of the device's or platform's name; NULL: any */
     enum gpu_precision precision;
     enum gpu_products products;
     enum gpu_performance performance;

@@ -8,9 +8,12 @@
 
 #include "backend/gpu/gpu_device.h"
 
-struct gpu_program;    /* gpu_kernels.c */
-struct gpu_weight;     /* gpu_weights.c */
-struct gpu_repository; /* gpu_repository.c */
+struct gpu_program;        /* gpu_kernels.c */
+struct gpu_weight;         /* gpu_weights.c */
+struct gpu_repository;     /* gpu_repository.c */
+struct gpu_cache;          /* gpu_cache.c */
+struct gpu_tuning;         /* gpu_tuning.c */
+struct gpu_tuning_options; /* gpu_config.h */
 
 struct gpu_context {
     struct gpu_device device;
@@ -19,10 +22,13 @@ struct gpu_context {
     struct gpu_program *programs;
     struct gpu_weight *weights;
     struct gpu_repository *repository; /* where programs are kept; NULL: nowhere */
+    struct gpu_cache *cache;           /* what graphs were prepared to by another process; NULL: none */
+    struct gpu_tuning *tuning;         /* what is known of kernels; NULL: nothing, and nothing is measured */
     uint64_t builds;                   /* programs that were built from source */
-    uint64_t loads;                    /* … that came from the repository */
+    uint64_t loads;                    /* … that came from the repository or the cache */
     uint64_t kept;                     /* builds when programs were last written to it */
     uint64_t uploads;                  /* weights that were brought to the device */
+    uint64_t conversions;              /* … of them, those that were converted or packed before */
     uint64_t hash_key[2];
 };
 
@@ -32,8 +38,12 @@ odlc_status gpu_context_create(struct diags *diags, const char *wanted, struct g
  * Before the first execution. The warning gpu-repository: the folder is none that can be read and written to; then
  * kernels are built. ODLC_ERR_NOMEM: memory runs out. */
 odlc_status gpu_context_use_repository(struct gpu_context *context, struct diags *diags, const char *folder) MUST_USE;
-/* Writes the programs of the context to its repository, where it has one and has built some. The warning
- * gpu-repository: they cannot be written. */
+/* Kernels are chosen by what is known, or measured, as the options say (gpu_tuning.h). Before the cache is given.
+ * ODLC_ERR_NOMEM. */
+odlc_status gpu_context_use_tuning(struct gpu_context *context, struct diags *diags,
+                                   const struct gpu_tuning_options *options) MUST_USE;
+/* Writes what the context made to its cache (gpu_cache_keep), and programs to its repository, where it has one and has
+ * built some. The warning gpu-repository: they cannot be written. */
 void gpu_context_keep(struct gpu_context *context, struct diags *diags);
 /* After all executions with it. NULL is allowed. */
 void gpu_context_destroy(struct gpu_context *context);

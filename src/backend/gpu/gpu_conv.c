@@ -48,7 +48,7 @@ static odlc_status prepare_depthwise(struct gpu_making *m, const struct conv *c,
     gpu_arg_int(call, all);
     gpu_arg_int(call, c->out_depth);
     gpu_chain_args(m, call, p->chain);
-    const int64_t strips = (w->out[2] + STRIP - 1) / STRIP;
+    const int64_t strips = ceil_div(w->out[2], STRIP);
     return gpu_call_end(
         m, call, 2, (const size_t[]){(size_t)(all / run), (size_t)(strips * c->window.batch * w->out[0] * w->out[1])});
 }
@@ -133,7 +133,7 @@ static odlc_status prepare(struct gpu_making *m)
         TRY(gpu_input(m, 0, 1, &p.y));
         return is_transposed ? prepare_transposed(m, &c, &p) : prepare_depthwise(m, &c, &p);
     }
-    TRY(gpu_gemm_right(m, 1, &p));
+    p.y_input = 1;
     p.shape = shape_of(&c);
     p.batch = (struct shape){.rank = 1, .dims = {c.group}};
     p.steps[0][0] = c.in_depth;

@@ -177,37 +177,42 @@ void gpu_chain_options(struct gpu_making *m, const struct gpu_chain *chain, bool
         gpu_option(m, "-DCODE%u=%d", i, chain->links[i].function.code);
 }
 
-/* As `chain` in kernels/common.cl, where numbers are floats, or doubles. */
-#define FOLLOWERS(name, number)                                                                \
-    struct name {                                                                              \
-        number a[GPU_LINKS], b[GPU_LINKS];                                                     \
-        cl_int count, code[GPU_LINKS], step[GPU_LINKS], period[GPU_LINKS], is_half[GPU_LINKS]; \
-    };                                                                                         \
-    static struct name name##_of(const struct gpu_chain *chain)                                \
-    {                                                                                          \
-        struct name f = {.count = (cl_int)chain->count};                                       \
-        for (uint32_t i = 0; i < chain->count; i++) {                                          \
-            f.a[i] = (number)chain->links[i].function.a;                                       \
-            f.b[i] = (number)chain->links[i].function.b;                                       \
-            f.code[i] = chain->links[i].function.code;                                         \
-            f.step[i] = (cl_int)chain->links[i].step;                                          \
-            f.period[i] = (cl_int)chain->links[i].period;                                      \
-            f.is_half[i] = chain->links[i].other.dtype == DT_FLOAT16;                          \
-        }                                                                                      \
-        return f;                                                                              \
+/* As `chain` in kernels/common.cl, whose numbers are floats or doubles: of the former, the last bytes are not there. */
+struct gpu_followers {
+    cl_int count, code[GPU_LINKS], step[GPU_LINKS], period[GPU_LINKS], is_half[GPU_LINKS], unused;
+    union {
+        cl_float narrow[2][GPU_LINKS];
+        cl_double wide[2][GPU_LINKS];
+    } numbers;
+};
+
+static struct gpu_followers describe(const struct gpu_chain *chain, bool is_wide)
+{
+    struct gpu_followers f = {.count = (cl_int)chain->count, .numbers.wide = {{0}}};
+    for (uint32_t i = 0; i < chain->count; i++) {
+        const struct gpu_link *link = &chain->links[i];
+        const double numbers[2] = {link->function.a, link->function.b};
+        for (int k = 0; k < 2; k++)
+            if (is_wide)
+                f.numbers.wide[k][i] = numbers[k];
+            else
+                f.numbers.narrow[k][i] = (cl_float)numbers[k];
+        f.code[i] = link->function.code;
+        f.step[i] = (cl_int)link->step;
+        f.period[i] = (cl_int)link->period;
+        f.is_half[i] = link->other.dtype == DT_FLOAT16;
     }
-FOLLOWERS(gpu_followers, cl_float)
-FOLLOWERS(gpu_wide_followers, cl_double)
+    return f;
+}
 
 void gpu_chain_args(struct gpu_making *m, struct gpu_call *call, const struct gpu_chain *chain)
 {
     const struct gpu_operand none = {.place = GPU_FIXED, .dtype = DT_NONE};
-    const struct gpu_followers followers = gpu_followers_of(chain);
-    const struct gpu_wide_followers wide = gpu_wide_followers_of(chain);
-    if (m->math == GPU_MATH_DOUBLE)
-        gpu_arg_bytes(call, &wide, sizeof(wide));
-    else
-        gpu_arg_bytes(call, &followers, sizeof(followers));
+    const bool is_wide = m->math == GPU_MATH_DOUBLE;
+    const struct gpu_followers f = describe(chain, is_wide);
+    gpu_arg_bytes(call, &f,
+                  offsetof(struct gpu_followers, numbers) +
+                      (is_wide ? sizeof(f.numbers.wide) : sizeof(f.numbers.narrow)));
     for (uint32_t i = 0; i < GPU_LINKS; i++)
         gpu_arg(m, call, i < chain->count ? &chain->links[i].other : &none);
 }

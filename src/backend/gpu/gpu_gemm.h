@@ -26,20 +26,38 @@ struct gpu_gemm {
     int64_t steps[2][MAX_RANK]; /* elements of x and y per index of a batch axis */
     bool is_image;              /* x is one, whose windows are the rows; else a matrix */
     struct gpu_window window;
-    const float *y_constant; /* the elements of y where it is a constant, in the scope's scratch, else NULL */
+    uint32_t y_input; /* y is that operand of the head, which the way of computing brings to the device */
 };
 
-/* The product's right operand: the head's operand i, which is uploaded only if the device computes with it as it is. */
-odlc_status gpu_gemm_right(struct gpu_making *m, uint32_t i, struct gpu_gemm *p) MUST_USE;
 /* The kernels that compute it, as calls of the step. */
 odlc_status gpu_gemm_add(struct gpu_making *m, const struct gpu_gemm *p) MUST_USE;
 
 /* ---- inside: two ways ---- */
 
-/* Work-groups with local memory: GPUs. */
-odlc_status gpu_gemm_in_tiles(struct gpu_making *m, const struct gpu_gemm *p) MUST_USE;
-/* Work-items that are loops over vectors: CPUs. */
-odlc_status gpu_gemm_in_panels(struct gpu_making *m, const struct gpu_gemm *p) MUST_USE;
+/* The tiles that kernels/tiles.cl is built for. */
+struct gpu_tile {
+    int rows, columns, depth; /* of a work-group */
+    int r, c;                 /* of a work-item */
+    double efficiency;        /* of its arithmetic, relative */
+};
+
+/* What an item of kernels/panels.cl computes: rows, and columns of a panel, in vectors. */
+struct gpu_panel {
+    int rows, columns, vector;
+};
+
+/* How a product is computed. */
+struct gpu_gemm_way {
+    const struct gpu_tile *tile; /* by work-groups with local memory, as GPUs do; NULL: in panels */
+    int64_t parts;               /* into which the depth is cut, with tiles */
+    struct gpu_panel panel;      /* by work-items that are loops over vectors, as CPUs do */
+};
+
+/* Ways that the device can go, the one that is expected to be the fastest first; how many. */
+size_t gpu_gemm_tiles(const struct gpu_making *m, const struct gpu_gemm *p, struct gpu_gemm_way *ways, size_t most);
+size_t gpu_gemm_panels(const struct gpu_making *m, const struct gpu_gemm *p, struct gpu_gemm_way *ways, size_t most);
+odlc_status gpu_gemm_in_tiles(struct gpu_making *m, const struct gpu_gemm *p, const struct gpu_gemm_way *way) MUST_USE;
+odlc_status gpu_gemm_in_panels(struct gpu_making *m, const struct gpu_gemm *p, const struct gpu_gemm_way *way) MUST_USE;
 
 /* What kernels of both begin and end with: options of types, bias, windows, the chain; arguments x, y, bias, out,
  * shape, batches, window, chain. Without a chain where the results are parts. */

@@ -3,12 +3,8 @@
 
 #include "backend/gpu/gpu_context.h"
 #include "backend/gpu/gpu_gemm.h"
+#include "backend/gpu/gpu_recipe.h"
 #include "backend/gpu/gpu_walk.h"
-
-/* What an item computes: rows, and columns of a panel, in vectors. */
-struct panel {
-    int rows, columns, vector;
-};
 
 /* The type of panels' elements. */
 static enum dtype panel_dtype(const struct gpu_making *m)
@@ -17,21 +13,21 @@ static enum dtype panel_dtype(const struct gpu_making *m)
 }
 
 /* As many sums as registers hold. */
-static struct panel choose(const struct gpu_device *d, const struct gpu_gemm_shape *s)
+static struct gpu_panel usual_panel(const struct gpu_device *d, const struct gpu_gemm_shape *s)
 {
     const int vector = d->vector >= 16 ? 16 : d->vector >= 8 ? 8 : 4;
     const int vectors = s->columns <= vector ? 1 : s->columns <= 2 * vector || vector < 16 ? 2 : 4;
     const int rows = s->rows == 1 ? 1 : vector < 16 ? 4 : 6;
-    return (struct panel){rows, vector * vectors, vector};
+    return (struct gpu_panel){rows, vector * vectors, vector};
 }
 
-static int64_t panels_of(const struct gpu_gemm_shape *s, const struct panel *panel)
+static int64_t panels_of(const struct gpu_gemm_shape *s, const struct gpu_panel *panel)
 {
-    return (s->columns + panel->columns - 1) / panel->columns;
+    return ceil_div(s->columns, panel->columns);
 }
 
 /* The steps from one product's panels to the next one's, and how many right operands there are. */
-static int64_t panel_steps(const struct gpu_gemm *p, const struct panel *panel, int64_t steps[MAX_RANK])
+static int64_t panel_steps(const struct gpu_gemm *p, const struct gpu_panel *panel, int64_t steps[MAX_RANK])
 {
     const int64_t size = panels_of(&p->shape, panel) * p->shape.depth * panel->columns;
     int64_t count = 1;
@@ -56,12 +52,19 @@ static struct gpu_walk walk_y(const struct gpu_gemm *p)
 }
 
 /* Packed once: a constant. */
-static odlc_status pack_constant(struct gpu_making *m, const struct gpu_gemm *p, const struct panel *panel,
+static odlc_status pack_constant(struct gpu_making *m, const struct gpu_gemm *p, const struct gpu_panel *panel,
                                  int64_t count, struct gpu_operand *out)
 {
     const struct gpu_gemm_shape *s = &p->shape;
     const struct gpu_walk walk = walk_y(p);
     const int64_t panels = panels_of(s, panel), size = panels * s->depth * panel->columns;
+    const uint64_t bytes = (uint64_t)(count * size) * sizeof(float);
+    const char *recipe = arena_printf(m->scope->scratch, "input %u in panels of %d", p->y_input, panel->columns);
+    *out = (struct gpu_operand){.place = GPU_FIXED, .dtype = panel_dtype(m)};
+    TRY(gpu_weights_recall(m, recipe, bytes, &out->buffer));
+    if (out->buffer)
+        return ODLC_OK;
+    const float *y = gpu_constant(m, 0, p->y_input).data;
     float *packed = arena_calloc(m->scope->scratch, (size_t)(count * size), sizeof(float));
     for (int64_t b = 0; b < count; b++) {
         int64_t at = 0, rest = b;
@@ -70,30 +73,30 @@ static odlc_status pack_constant(struct gpu_making *m, const struct gpu_gemm *p,
         for (int64_t k = 0; k < s->depth; k++)
             for (int64_t n = 0; n < s->columns; n++)
                 packed[b * size + ((n / panel->columns) * s->depth + k) * panel->columns + n % panel->columns] =
-                    p->y_constant[at + k * s->y_step + n * s->y_column];
+                    y[at + k * s->y_step + n * s->y_column];
     }
-    *out = (struct gpu_operand){.place = GPU_FIXED, .dtype = panel_dtype(m)};
     if (out->dtype != DT_FLOAT32) /* whole numbers of 16 bits and a sign at most */
         for (int64_t i = 0; i < count * size; i++)
             ((int32_t *)(void *)packed)[i] = (int32_t)packed[i];
-    return gpu_weights(m, packed, (uint64_t)(count * size) * sizeof(float), &out->buffer);
+    return gpu_weights_keep(m, recipe, packed, bytes, &out->buffer);
 }
 
-/* Packed in every run: what the graph computes. */
-static odlc_status pack(struct gpu_making *m, const struct gpu_gemm *p, const struct panel *panel, int64_t count,
-                        struct gpu_operand *out)
+/* Packed in every run: y is what the graph computes, and then its panels. */
+static odlc_status pack(struct gpu_making *m, const struct gpu_gemm *p, const struct gpu_panel *panel, int64_t count,
+                        struct gpu_operand *y)
 {
     const struct gpu_gemm_shape *s = &p->shape;
+    const struct gpu_operand stored = *y;
     const struct gpu_walk walk = walk_y(p);
     const int64_t wide = panels_of(s, panel) * panel->columns;
     struct gpu_call *call;
-    *out = gpu_room(m, panel_dtype(m), &(struct shape){.rank = 3, .dims = {count, s->depth, wide}});
-    gpu_option_type(m, "X", &p->y);
-    gpu_option_type(m, "O", out);
+    *y = gpu_room(m, panel_dtype(m), &(struct shape){.rank = 3, .dims = {count, s->depth, wide}});
+    gpu_option_type(m, "X", &stored);
+    gpu_option_type(m, "O", y);
     gpu_option(m, "-DPANEL=%d", panel->columns);
     TRY(gpu_call_begin(m, "pack", "pack", &call));
-    gpu_arg(m, call, &p->y);
-    gpu_arg(m, call, out);
+    gpu_arg(m, call, &stored);
+    gpu_arg(m, call, y);
     gpu_arg_bytes(call, s, sizeof(*s));
     gpu_arg_bytes(call, &walk, sizeof(walk));
     gpu_arg_int(call, count);
@@ -135,23 +138,51 @@ static odlc_status frame(struct gpu_making *m, struct gpu_gemm *p)
                                          (size_t)framed.s[0] * (size_t)framed.s[1] * (size_t)framed.s[3]});
 }
 
-odlc_status gpu_gemm_in_panels(struct gpu_making *m, const struct gpu_gemm *product)
+/* Right operands are packed in as many elements as ints count. */
+static bool fits(const struct gpu_gemm *p, const struct gpu_panel *panel)
+{
+    int64_t steps[MAX_RANK];
+    const int64_t count = panel_steps(p, panel, steps);
+    return count * panels_of(&p->shape, panel) * p->shape.depth * panel->columns <= INT32_MAX;
+}
+
+size_t gpu_gemm_panels(const struct gpu_making *m, const struct gpu_gemm *p, struct gpu_gemm_way *ways, size_t most)
+{
+    const struct gpu_panel usual = usual_panel(&m->gpu->context->device, &p->shape);
+    const struct gpu_panel panels[] = {
+        usual,
+        {usual.rows, 2 * usual.columns, usual.vector},
+        {2 * usual.rows, usual.columns / 2, usual.vector},
+        {usual.rows / 2, usual.columns, usual.vector},
+        {2 * usual.rows, usual.columns, usual.vector},
+    };
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT_OF(panels) && count < most; i++)
+        if (panels[i].rows > 0 && panels[i].columns >= usual.vector && (i == 0 || panels[i].rows < 2 * p->shape.rows) &&
+            fits(p, &panels[i]))
+            ways[count++] = (struct gpu_gemm_way){.panel = panels[i]};
+    return count;
+}
+
+odlc_status gpu_gemm_in_panels(struct gpu_making *m, const struct gpu_gemm *product, const struct gpu_gemm_way *way)
 {
     struct gpu_gemm p = *product;
-    const struct panel panel = choose(&m->gpu->context->device, &p.shape);
+    const struct gpu_panel panel = way->panel;
     struct gpu_call *call;
     const int64_t count = panel_steps(product, &panel, p.steps[1]);
-    if (p.y_constant)
+    if (gpu_is_constant(m, 0, p.y_input)) {
         TRY(pack_constant(m, product, &panel, count, &p.y));
-    else
+    } else {
+        TRY(gpu_input(m, 0, p.y_input, &p.y));
         TRY(pack(m, product, &panel, count, &p.y));
+    }
     if (p.is_image && has_padding(&p.window))
         TRY(frame(m, &p));
     gpu_gemm_options(m, &p, false);
     gpu_option(m, "-DR=%d -DPANEL=%d -DVECTOR=%d", panel.rows, panel.columns, panel.vector);
     TRY(gpu_call_begin(m, "panels", "product", &call));
     gpu_gemm_args(m, call, &p, false);
-    const size_t rows = (size_t)((p.shape.rows + panel.rows - 1) / panel.rows);
+    const size_t rows = (size_t)ceil_div(p.shape.rows, panel.rows);
     return gpu_call_end_groups(m, call, 3,
                                (const size_t[]){(size_t)panels_of(&p.shape, &panel), rows, shape_count(&p.batch)},
                                (const size_t[]){1, 1, 1});

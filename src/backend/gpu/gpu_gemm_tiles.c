@@ -3,14 +3,7 @@
 
 #include "backend/gpu/gpu_context.h"
 
-/* The tiles that kernels/tiles.cl is built for. */
-struct tile {
-    int rows, columns, depth; /* of a work-group */
-    int r, c;                 /* of a work-item */
-    double efficiency;        /* of its arithmetic, relative */
-};
-
-static const struct tile tiles[] = {
+static const struct gpu_tile tiles[] = {
     {64, 128, 16, 8, 8, 1.0}, {128, 64, 16, 8, 8, 1.0}, {64, 64, 16, 8, 4, 0.9},  {64, 64, 16, 4, 4, 0.75},
     {32, 64, 32, 4, 4, 0.75}, {64, 32, 32, 4, 4, 0.75}, {32, 32, 32, 4, 4, 0.65}, {16, 64, 32, 2, 4, 0.5},
 };
@@ -22,7 +15,7 @@ enum { LANES = 8, MAX_PARTS = 32 };
 static const double unit_rate = 250e3, memory_rate = 2e6, call_time = 6;
 enum { BUSY_ITEMS = 512 };
 
-static int items_of(const struct tile *t)
+static int items_of(const struct gpu_tile *t)
 {
     return t->rows / t->r * (t->columns / t->c);
 }
@@ -33,20 +26,15 @@ static uint64_t element_size(const struct gpu_making *m)
     return m->math == GPU_MATH_INT || m->math == GPU_MATH_DOUBLE ? 8 : 4;
 }
 
-static bool fits(const struct gpu_making *m, const struct tile *t)
+static bool fits(const struct gpu_making *m, const struct gpu_tile *t)
 {
     const struct gpu_device *d = &m->gpu->context->device;
     const uint64_t local = 2 * element_size(m) * (uint64_t)t->depth * (uint64_t)(t->rows + t->columns + 8);
     return (size_t)items_of(t) <= d->max_group && (size_t)items_of(t) <= d->max_items[0] && local <= d->local_memory;
 }
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 /* Microseconds, about. */
-static double estimate(const struct gpu_device *d, const struct tile *t, const struct gpu_gemm *p, int64_t parts)
+static double estimate(const struct gpu_device *d, const struct gpu_tile *t, const struct gpu_gemm *p, int64_t parts)
 {
     const struct gpu_gemm_shape *s = &p->shape;
     const int64_t groups =
@@ -60,32 +48,41 @@ static double estimate(const struct gpu_device *d, const struct tile *t, const s
     return (computing > call_time ? computing : call_time) + adding;
 }
 
-/* A choice of the kernel. */
-struct choice {
-    const struct tile *tile;
-    int64_t parts;
-};
+/* Keeps the `most` ways that take least. */
+static size_t insert(struct gpu_gemm_way *ways, double *times, size_t count, size_t most,
+                     const struct gpu_gemm_way *way, double time)
+{
+    size_t at = count;
+    while (at > 0 && times[at - 1] > time)
+        at--;
+    if (at == most)
+        return count;
+    count = count < most ? count + 1 : most;
+    for (size_t i = count - 1; i > at; i--) {
+        ways[i] = ways[i - 1];
+        times[i] = times[i - 1];
+    }
+    ways[at] = *way;
+    times[at] = time;
+    return count;
+}
 
-static struct choice choose(const struct gpu_making *m, const struct gpu_gemm *p)
+size_t gpu_gemm_tiles(const struct gpu_making *m, const struct gpu_gemm *p, struct gpu_gemm_way *ways, size_t most)
 {
     const struct gpu_device *d = &m->gpu->context->device;
-    const int64_t most = m->math == GPU_MATH_DOUBLE ? 1 : MAX_PARTS; /* parts of doubles would be rounded */
-    struct choice best = {NULL, 1};
-    double least = 0;
+    const int64_t most_parts = m->math == GPU_MATH_DOUBLE ? 1 : MAX_PARTS; /* parts of doubles would be rounded */
+    double *times = arena_array(m->scope->scratch, double, most);
+    size_t count = 0;
     for (size_t i = 0; i < COUNT_OF(tiles); i++) {
-        for (int64_t parts = 1; parts <= most; parts *= 2) {
+        for (int64_t parts = 1; parts <= most_parts; parts *= 2) {
             const bool too_short = parts > 1 && p->shape.depth < 2 * tiles[i].depth * parts;
             const bool too_many = parts * p->shape.out_size > INT32_MAX;
-            if (!fits(m, &tiles[i]) || too_short || too_many)
-                continue;
-            const double time = estimate(d, &tiles[i], p, parts);
-            if (best.tile && time >= least)
-                continue;
-            least = time;
-            best = (struct choice){&tiles[i], parts};
+            const struct gpu_gemm_way way = {.tile = &tiles[i], .parts = parts};
+            if (fits(m, &tiles[i]) && !too_short && !too_many)
+                count = insert(ways, times, count, most, &way, estimate(d, &tiles[i], p, parts));
         }
     }
-    return best;
+    return count;
 }
 
 /* ---- how operands are read ---- */
@@ -122,7 +119,7 @@ static struct reading read_x(const struct gpu_gemm *p)
     return (struct reading){.along_depth = true, .run = by_4 ? 4 : 1};
 }
 
-static void add_tile_options(struct gpu_making *m, const struct gpu_gemm *p, const struct tile *t)
+static void add_tile_options(struct gpu_making *m, const struct gpu_gemm *p, const struct gpu_tile *t)
 {
     const struct gpu_gemm_shape *s = &p->shape;
     const struct reading x = read_x(p), y = read_matrix(p, 1, s->columns, s->y_column, s->y_step);
@@ -135,7 +132,7 @@ static void add_tile_options(struct gpu_making *m, const struct gpu_gemm *p, con
 
 /* ---- calls ---- */
 
-static odlc_status add_product(struct gpu_making *m, const struct gpu_gemm *p, const struct tile *t)
+static odlc_status add_product(struct gpu_making *m, const struct gpu_gemm *p, const struct gpu_tile *t)
 {
     const bool is_part = p->shape.parts > 1;
     struct gpu_call *call;
@@ -168,21 +165,18 @@ static odlc_status add_sum(struct gpu_making *m, const struct gpu_gemm *p, const
 }
 
 /* Products of few elements and great depth are cut into parts, so that all compute units have work. */
-odlc_status gpu_gemm_in_tiles(struct gpu_making *m, const struct gpu_gemm *p)
+odlc_status gpu_gemm_in_tiles(struct gpu_making *m, const struct gpu_gemm *p, const struct gpu_gemm_way *way)
 {
-    const struct choice choice = choose(m, p);
     struct gpu_gemm part = *p;
-    if (!choice.tile)
-        return diag_error(m->scope->diags, ODLC_ERR_UNSUPPORTED, AT(.node = gpu_node(m, 0)->name), "gpu-device",
-                          "device %s has too small work-groups for products of matrices", m->gpu->context->device.name);
+    TRY(gpu_input(m, 0, p->y_input, &part.y));
     part.shape.part_depth =
-        (cl_int)(ceil_div(ceil_div(p->shape.depth, choice.parts), choice.tile->depth) * choice.tile->depth);
+        (cl_int)(ceil_div(ceil_div(p->shape.depth, way->parts), way->tile->depth) * way->tile->depth);
     part.shape.parts = (cl_int)ceil_div(p->shape.depth, part.shape.part_depth);
     if (part.shape.parts == 1)
-        return add_product(m, &part, choice.tile);
+        return add_product(m, &part, way->tile);
     const struct shape all = {.rank = 2, .dims = {part.shape.parts, p->shape.out_size}};
     part.out = gpu_room(m, m->is_fixed_product ? p->out.dtype : DT_FLOAT32, &all);
-    TRY(add_product(m, &part, choice.tile));
+    TRY(add_product(m, &part, way->tile));
     const struct gpu_operand parts = part.out;
     part.out = p->out;
     return add_sum(m, &part, &parts);

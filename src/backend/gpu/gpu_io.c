@@ -3,6 +3,7 @@
  * way of what stands for it. */
 #include "backend/gpu/gpu_fixed.h"
 #include "backend/gpu/gpu_product.h"
+#include "backend/gpu/gpu_recipe.h"
 #include "kernel/fixed_product.h"
 
 /* ---- places ---- */
@@ -49,18 +50,32 @@ static odlc_status upload(struct gpu_making *m, const struct buffer *b, struct g
     return gpu_weights(m, b->data, shape_count(&b->shape) * dtype_size(b->dtype), &out->buffer);
 }
 
-odlc_status gpu_real_weights(struct gpu_making *m, const float *reals, const struct shape *shape,
-                             struct gpu_operand *out)
+/* In which the precision mode stores constants of reals. */
+static enum dtype real_dtype(const struct gpu_making *m)
 {
-    const enum dtype dtype = m->is_fixed_product          ? gpu_product_dtype(m)
-                             : m->math == GPU_MATH_DOUBLE ? DT_FLOAT32
-                                                          : gpu_inner_type(m->gpu, DT_FLOAT32);
-    struct buffer b = {.dtype = dtype, .shape = *shape, .data = (void *)reals};
-    if (b.dtype != DT_FLOAT32) {
-        b.data = arena_calloc(m->scope->scratch, shape_count(shape), dtype_size(b.dtype));
-        convert_elements(b.data, b.dtype, reals, DT_FLOAT32, shape_count(shape));
+    return m->is_fixed_product          ? gpu_product_dtype(m)
+           : m->math == GPU_MATH_DOUBLE ? DT_FLOAT32
+                                        : gpu_inner_type(m->gpu, DT_FLOAT32);
+}
+
+/* Constant i of node k as kernels read reals. */
+static odlc_status upload_reals(struct gpu_making *m, uint32_t k, uint32_t i, const struct shape *shape,
+                                struct gpu_operand *out)
+{
+    const enum dtype dtype = real_dtype(m);
+    const uint64_t count = shape_count(shape), size = count * dtype_size(dtype);
+    const char *recipe = arena_printf(m->scope->scratch, "input %u of node %u as type %d", i, k, (int)dtype);
+    *out = (struct gpu_operand){.place = GPU_FIXED, .dtype = dtype, .shape = *shape};
+    TRY(gpu_weights_recall(m, recipe, size, &out->buffer));
+    if (out->buffer)
+        return ODLC_OK;
+    const void *bytes = gpu_constant(m, k, i).data;
+    if (dtype != DT_FLOAT32) {
+        void *narrow = arena_calloc(m->scope->scratch, count, dtype_size(dtype));
+        convert_elements(narrow, dtype, bytes, DT_FLOAT32, count);
+        bytes = narrow;
     }
-    return upload(m, &b, out);
+    return gpu_weights_keep(m, recipe, bytes, size, &out->buffer);
 }
 
 bool gpu_is_constant(const struct gpu_making *m, uint32_t k, uint32_t i)
@@ -93,8 +108,7 @@ odlc_status gpu_input(struct gpu_making *m, uint32_t k, uint32_t i, struct gpu_o
     const struct buffer *b = &m->scope->constants[n->inputs[i]];
     if (!becomes_reals && (m->math == GPU_MATH_DOUBLE || gpu_inner_type(m->gpu, b->dtype) == b->dtype))
         return upload(m, b, out);
-    const struct buffer reals = gpu_constant(m, k, i);
-    return gpu_real_weights(m, reals.data, &reals.shape, out);
+    return upload_reals(m, k, i, &b->shape, out);
 }
 
 /* ---- fixed point ---- */

@@ -4,27 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/gpu/gpu_cache.h"
 #include "backend/gpu/gpu_repository.h"
-#include "base/hash.h"
 
 /* A program of the registry. */
 struct gpu_program {
     struct gpu_program *next;
     const struct gpu_source *source;
     cl_program handle;
+    bool is_used; /* by a graph; else it was built to be measured */
     char options[];
 };
 
 /* More of a compiler's words than anybody reads. */
 enum { LOG_SIZE = 4000 };
-
-const struct gpu_source *gpu_source_find(const char *name)
-{
-    const struct gpu_source *source = gpu_sources;
-    while (strcmp(source->name, name) != 0)
-        source++;
-    return source;
-}
 
 static struct gpu_program *find(const struct gpu_context *context, const struct gpu_source *source, const char *options)
 {
@@ -69,13 +62,15 @@ static odlc_status build(struct gpu_context *context, struct diags *diags, const
     return status;
 }
 
-/* The program of the repository, if there is one that the driver takes. */
+/* The program of the cache or the repository, if there is one that the driver takes. */
 static bool load(struct gpu_context *context, const struct gpu_source *source, const char *options, cl_program *out)
 {
     uint64_t key[2];
     cl_int status, error;
     gpu_binary_key(source->name, options, key);
-    const struct gpu_binary *binary = context->repository ? gpu_repository_find(context->repository, key) : NULL;
+    const struct gpu_binary *binary = context->cache ? gpu_cache_find(context->cache, key) : NULL;
+    if (!binary && context->repository)
+        binary = gpu_repository_find(context->repository, key);
     if (!binary)
         return false;
     cl_program program = clCreateProgramWithBinary(context->handle, 1, &context->device.id, &binary->size,
@@ -102,6 +97,7 @@ static odlc_status take_program(struct gpu_context *context, struct diags *diags
     struct gpu_program *p = malloc(sizeof(*p) + strlen(options) + 1);
     if (!p)
         return ODLC_ERR_NOMEM;
+    p->is_used = false;
     const odlc_status status =
         load(context, source, options, &p->handle) ? ODLC_OK : build(context, diags, source, options, &p->handle);
     if (status != ODLC_OK) {
@@ -116,15 +112,17 @@ static odlc_status take_program(struct gpu_context *context, struct diags *diags
     return ODLC_OK;
 }
 
-odlc_status gpu_kernel_get(struct gpu_context *context, struct diags *diags, const struct gpu_source *source,
-                           const char *function, const char *options, cl_kernel *out)
+static odlc_status get_kernel(struct gpu_context *context, struct diags *diags, const struct gpu_source *source,
+                              const char *function, const char *options, bool is_used, cl_kernel *out)
 {
     struct gpu_program *program = NULL;
     cl_int error = CL_SUCCESS;
     (void)pthread_mutex_lock(&context->lock);
     const odlc_status status = take_program(context, diags, source, options, &program);
-    if (status == ODLC_OK)
+    if (status == ODLC_OK) {
+        program->is_used |= is_used;
         *out = clCreateKernel(program->handle, function, &error);
+    }
     (void)pthread_mutex_unlock(&context->lock);
     TRY(status);
     if (error != CL_SUCCESS)
@@ -134,19 +132,19 @@ odlc_status gpu_kernel_get(struct gpu_context *context, struct diags *diags, con
     return ODLC_OK;
 }
 
-/* ---- for the repository ---- */
-
-uint64_t gpu_sources_hash(void)
+odlc_status gpu_kernel_get(struct gpu_context *context, struct diags *diags, const struct gpu_source *source,
+                           const char *function, const char *options, cl_kernel *out)
 {
-    static const uint64_t key[2] = {0x6f70656e646c6333, 0x6770756b65726e33};
-    uint64_t hash = 0;
-    for (const struct gpu_source *s = gpu_sources; s->name; s++) {
-        const uint64_t parts[] = {hash, hash_bytes(key, s->name, strlen(s->name)),
-                                  hash_bytes(key, s->text, strlen(s->text))};
-        hash = hash_bytes(key, parts, sizeof(parts));
-    }
-    return hash;
+    return get_kernel(context, diags, source, function, options, true, out);
 }
+
+odlc_status gpu_kernel_try(struct gpu_context *context, struct diags *diags, const struct gpu_source *source,
+                           const char *function, const char *options, cl_kernel *out)
+{
+    return get_kernel(context, diags, source, function, options, false, out);
+}
+
+/* ---- for the repository ---- */
 
 /* False: the driver does not give it. */
 static bool read_binary(const struct gpu_program *p, struct arena *arena, struct gpu_binary *out)
@@ -170,7 +168,7 @@ size_t gpu_kernels_binaries(const struct gpu_program *newest, struct arena *aren
         count++;
     *out = arena_array(arena, struct gpu_binary, count);
     for (const struct gpu_program *p = newest; p; p = p->next)
-        found += read_binary(p, arena, &(*out)[found]);
+        found += p->is_used && read_binary(p, arena, &(*out)[found]);
     return found;
 }
 

@@ -4,18 +4,7 @@
 #define BACKEND_GPU_GPU_KERNELS_H
 
 #include "backend/gpu/gpu_context.h"
-
-/* Text in OpenCL C. Those of gpu_sources are this package's own, and come behind kernels/common.cl. */
-struct gpu_source {
-    const char *name; /* "matmul" */
-    const char *text;
-};
-
-/* kernels/<name>.cl, all of them; ends with a name of NULL. Made at build time. */
-extern const struct gpu_source gpu_sources[];
-
-/* The source of that name in gpu_sources, which must be there. */
-const struct gpu_source *gpu_source_find(const char *name);
+#include "backend/gpu/gpu_source.h"
 
 /* A kernel object for the caller alone, to be given back by clReleaseKernel: function `function` of the source, built
  * with these options ("-DX=float …"). The program is built if the context does not have one of that source and those
@@ -23,12 +12,13 @@ const struct gpu_source *gpu_source_find(const char *name);
 odlc_status gpu_kernel_get(struct gpu_context *context, struct diags *diags, const struct gpu_source *source,
                            const char *function, const char *options, cl_kernel *out) MUST_USE;
 
-/* A number for all of gpu_sources. */
-uint64_t gpu_sources_hash(void);
+/* The same to measure the kernel: a program that nobody uses beside that is not kept for the next process. */
+odlc_status gpu_kernel_try(struct gpu_context *context, struct diags *diags, const struct gpu_source *source,
+                           const char *function, const char *options, cl_kernel *out) MUST_USE;
 
-struct gpu_binary; /* gpu_repository.h */
+struct gpu_binary; /* gpu_store.h */
 /* A program of a context and those before it, which stay as they are, as the driver gives them, in the arena; how many.
- * Those that it does not give are left out. */
+ * Those that it does not give, and those that were measured alone, are left out. */
 size_t gpu_kernels_binaries(const struct gpu_program *newest, struct arena *arena, struct gpu_binary **out);
 
 void gpu_kernels_drop_all(struct gpu_context *context);

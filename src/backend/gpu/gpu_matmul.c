@@ -43,9 +43,8 @@ static void join_rows(struct product *p)
 static odlc_status add(struct gpu_making *m, struct product *product)
 {
     struct gpu_chain chain = {.count = 0};
-    struct gpu_gemm p = {.chain = &chain, .out = gpu_output(m, 0)};
+    struct gpu_gemm p = {.chain = &chain, .out = gpu_output(m, 0), .y_input = 1};
     TRY(gpu_input(m, 0, 0, &p.x));
-    TRY(gpu_gemm_right(m, 1, &p));
     TRY(gpu_input(m, 0, 2, &p.bias));
     TRY(gpu_chain_read(m, 1, 0, &chain));
     join_rows(product);

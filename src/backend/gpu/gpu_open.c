@@ -7,9 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "backend/gpu/gpu_cache.h"
 #include "backend/gpu/gpu_kernels.h"
 #include "backend/gpu/gpu_memory.h"
 #include "backend/gpu/gpu_repository.h"
+#include "backend/gpu/gpu_tuning.h"
 #include "backend/gpu/gpu_weights.h"
 
 static odlc_status check_device(struct diags *diags, const struct gpu_device *d)
@@ -58,8 +60,23 @@ odlc_status gpu_context_use_repository(struct gpu_context *context, struct diags
     return context->repository ? ODLC_OK : ODLC_ERR_NOMEM;
 }
 
+odlc_status gpu_context_use_tuning(struct gpu_context *context, struct diags *diags,
+                                   const struct gpu_tuning_options *options)
+{
+    if (!options->measures && !options->folder)
+        return ODLC_OK;
+    context->tuning = gpu_tuning_create(options);
+    if (!context->tuning)
+        return ODLC_ERR_NOMEM;
+    gpu_tuning_read(context->tuning, diags, &context->device);
+    return ODLC_OK;
+}
+
 void gpu_context_keep(struct gpu_context *context, struct diags *diags)
 {
+    gpu_cache_keep(context, diags);
+    if (context->tuning)
+        gpu_tuning_write(context->tuning, diags, &context->device);
     struct gpu_binary *programs;
     (void)pthread_mutex_lock(&context->lock);
     const struct gpu_program *newest = context->programs;
@@ -79,6 +96,7 @@ void gpu_context_destroy(struct gpu_context *context)
     gpu_weights_drop_all(context);
     gpu_kernels_drop_all(context);
     gpu_repository_close(context->repository);
+    gpu_tuning_destroy(context->tuning);
     (void)clReleaseContext(context->handle);
     (void)pthread_mutex_destroy(&context->lock);
     free(context);

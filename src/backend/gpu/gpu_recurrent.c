@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recurrent layers. */
-#include "backend/gpu/gpu_step.h"
+#include "backend/gpu/gpu_recipe.h"
 #include "op/op.h"
 #include "op/sequence.h"
 
@@ -30,10 +30,15 @@ static const float *constant(const struct gpu_making *m, uint32_t i)
 }
 
 /* float32 in all precision modes: what is rounded in a state comes back with every step. */
+static struct gpu_operand weights_of(const struct shape *shape)
+{
+    return (struct gpu_operand){.place = GPU_FIXED, .dtype = DT_FLOAT32, .shape = *shape};
+}
+
 static odlc_status give_weights(struct gpu_making *m, const float *weights, const struct shape *shape,
                                 struct gpu_operand *out)
 {
-    *out = (struct gpu_operand){.place = GPU_FIXED, .dtype = DT_FLOAT32, .shape = *shape};
+    *out = weights_of(shape);
     return gpu_weights(m, weights, shape_count(shape) * sizeof(float), &out->buffer);
 }
 
@@ -42,6 +47,12 @@ static odlc_status pack(struct gpu_making *m, const struct layer *l, const uint8
                         struct gpu_operand *out)
 {
     const int64_t units = l->s.units, row = l->gates * units;
+    const uint64_t size = (uint64_t)(columns * row) * sizeof(float);
+    const char *recipe = arena_printf(m->scope->scratch, "gates of input %d", operands[0]);
+    *out = weights_of(&SHAPE(columns, row));
+    TRY(gpu_weights_recall(m, recipe, size, &out->buffer));
+    if (out->buffer)
+        return ODLC_OK;
     float *packed = arena_array(m->scope->scratch, float, (size_t)(columns * row));
     for (int64_t g = 0; g < l->gates; g++) {
         const float *w = constant(m, operands[g]);
@@ -49,7 +60,7 @@ static odlc_status pack(struct gpu_making *m, const struct layer *l, const uint8
             for (int64_t c = 0; c < columns; c++)
                 packed[c * row + g * units + u] = w[u * columns + c];
     }
-    return give_weights(m, packed, &SHAPE(columns, row), out);
+    return gpu_weights_keep(m, recipe, packed, size, &out->buffer);
 }
 
 static void add_bias(const struct gpu_making *m, float *to, uint32_t i, int64_t units)

@@ -1,32 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The repository: built programs of a package in a file, so that the next process need not build them.
  *
- * <folder>/gpukernelcache.<package> holds (numbers are little endian, as the processors are that this runs on):
- *
- *     "ODLCGPUK", u32 version, u32 count, u64[2] identity, u64 size of the file, u64 sum of all that follows
- *     count times: u64[2] key, u64 offset, u64 size
- *     the programs, as the driver gives them
- *
- * The identity is that of the package's sources, the device, its driver and this library; a key that of a program's
- * source and options. A file that is damaged, of another version or of another identity counts as none, and is
- * replaced. Programs that others wrote in the meantime stay in it. */
+ * <folder>/gpukernelcache.<package> is a store (gpu_store.h) with the letters ODLCGPUK. Its identity is that of the
+ * package's sources, the device, its driver and this library; a key that of a program's source and options. A file that
+ * is damaged, of another version or of another identity counts as none, and is replaced. Programs that others wrote in
+ * the meantime stay in it. */
 #ifndef BACKEND_GPU_GPU_REPOSITORY_H
 #define BACKEND_GPU_GPU_REPOSITORY_H
 
 #include "backend/gpu/gpu_context.h"
+#include "backend/gpu/gpu_store.h"
 
 /* The package of the kernels that are part of this library. */
 #define GPU_OWN_PACKAGE "opendlc"
-
-/* A program as the driver gives it. */
-struct gpu_binary {
-    uint64_t key[2];
-    const uint8_t *bytes;
-    uint64_t size;
-};
-
-/* The key of a program. */
-void gpu_binary_key(const char *source, const char *options, uint64_t key[2]);
 
 struct gpu_repository;
 

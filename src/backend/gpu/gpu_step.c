@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backend/gpu/gpu_step.h"
 
-#include "backend/gpu/gpu_memory.h"
+#include "backend/gpu/gpu_tune.h"
+#include "base/hash.h"
 
 /* ---- running ---- */
 
@@ -110,14 +111,23 @@ odlc_status gpu_call_begin(struct gpu_making *m, const char *source, const char 
     else if (m->math == GPU_MATH_REAL && m->gpu->config->precision == GPU_PRECISION_FP16 &&
              m->gpu->context->device.has_half)
         gpu_option(m, "-DHALF_MATH");
-    TRY(gpu_kernel_get(m->gpu->context, m->scope->diags, gpu_source_find(source), function,
-                       m->options.data ? m->options.data : "", &call->kernel));
+    call->options = m->options.data ? m->options.data : "";
+    TRY((m->is_trial ? gpu_kernel_try : gpu_kernel_get)(m->gpu->context, m->scope->diags, gpu_source_find(source),
+                                                        function, call->options, &call->kernel));
     arena_defer(arena, release_kernel, call->kernel);
     m->options = (text){0};
     call->name = arena_printf(arena, "%s.%s", source, function);
     vec_push(arena, &m->step->calls, call);
     *out = call;
     return ODLC_OK;
+}
+
+/* Of scalars and structures: what work there is depends on them. */
+static void note_arg(struct gpu_call *call, size_t size, const void *value)
+{
+    static const uint64_t key[2] = {0x6f70656e646c6335, 0x617267756d656e35};
+    const uint64_t both[] = {call->arguments, value ? hash_bytes(key, value, size) : size};
+    call->arguments = hash_bytes(key, both, sizeof(both));
 }
 
 static void set_arg(struct gpu_call *call, size_t size, const void *value)
@@ -133,33 +143,36 @@ void gpu_arg(struct gpu_making *m, struct gpu_call *call, const struct gpu_opera
         set_arg(call, sizeof(cl_mem), operand->buffer ? &operand->buffer : NULL);
         return;
     }
-    const struct gpu_binding binding = {.index = call->n_args++, .place = operand->place};
+    const struct gpu_binding binding = {.index = call->n_args++,
+                                        .place = operand->place,
+                                        .size = shape_count(&operand->shape) * dtype_size(operand->dtype)};
     vec_push(m->scope->arena, &call->bindings, binding);
+}
+
+void gpu_arg_bytes(struct gpu_call *call, const void *bytes, size_t size)
+{
+    note_arg(call, size, bytes);
+    set_arg(call, size, bytes);
 }
 
 void gpu_arg_int(struct gpu_call *call, int64_t value)
 {
     const cl_int narrow = (cl_int)value;
-    set_arg(call, sizeof(narrow), &narrow);
+    gpu_arg_bytes(call, &narrow, sizeof(narrow));
 }
 
 void gpu_arg_number(struct gpu_making *m, struct gpu_call *call, double value)
 {
     const cl_float narrow = (cl_float)value;
     if (m->math == GPU_MATH_DOUBLE)
-        set_arg(call, sizeof(value), &value);
+        gpu_arg_bytes(call, &value, sizeof(value));
     else
-        set_arg(call, sizeof(narrow), &narrow);
-}
-
-void gpu_arg_bytes(struct gpu_call *call, const void *bytes, size_t size)
-{
-    set_arg(call, size, bytes);
+        gpu_arg_bytes(call, &narrow, sizeof(narrow));
 }
 
 void gpu_arg_local(struct gpu_call *call, size_t size)
 {
-    set_arg(call, size, NULL);
+    gpu_arg_bytes(call, NULL, size);
 }
 
 odlc_status gpu_call_end_groups(struct gpu_making *m, struct gpu_call *call, cl_uint dims, const size_t *items,
@@ -178,6 +191,7 @@ odlc_status gpu_call_end(struct gpu_making *m, struct gpu_call *call, cl_uint di
 {
     size_t group[3] = {1, 1, 1};
     gpu_group_size(m->gpu, call, dims, items, group);
+    gpu_tune_group(m, call, dims, items, group);
     return gpu_call_end_groups(m, call, dims, items, group);
 }
 

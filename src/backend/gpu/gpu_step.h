@@ -26,7 +26,8 @@ struct gpu_room {
 struct gpu {
     struct gpu_context *context;
     bool owns_context;
-    cl_command_queue queue; /* in order */
+    cl_command_queue queue;     /* in order */
+    cl_command_queue measuring; /* of kernels while steps are prepared; NULL: nothing was measured */
     const struct gpu_config *config;
     struct diags *diags;
     VEC(struct gpu_room) rooms; /* the steps', one after the other */
@@ -59,13 +60,16 @@ struct gpu_operand {
 struct gpu_binding {
     cl_uint index;
     uint32_t place;
-    cl_mem last; /* that the kernel has now */
+    uint64_t size; /* bytes that it has at least */
+    cl_mem last;   /* that the kernel has now */
 };
 
 /* A kernel with its arguments. */
 struct gpu_call {
     cl_kernel kernel;
-    const char *name; /* "matmul.product": source and function */
+    const char *name;    /* "matmul.product": source and function */
+    const char *options; /* of its build, in the scope's scratch while it is prepared */
+    uint64_t arguments;  /* a hash of those that are no buffers */
     cl_uint n_args, dims;
     cl_int error; /* the first of setting arguments */
     size_t global[3], local[3];
@@ -97,6 +101,7 @@ enum gpu_math {
 struct gpu_making {
     struct gpu *gpu;
     enum gpu_math math;
+    bool is_trial;         /* the calls are measured, and taken back */
     bool raw;              /* operands are taken and given as they are stored */
     bool is_fixed_product; /* operands are integers, the result is sums of their products (gpu_product.h) */
     const struct backend_scope *scope;
@@ -130,9 +135,6 @@ bool gpu_is_constant(const struct gpu_making *m, uint32_t k, uint32_t i);
 struct buffer gpu_constant(const struct gpu_making *m, uint32_t k, uint32_t i);
 /* A buffer with these bytes in the device's memory, which the step has as long as it lives. */
 odlc_status gpu_weights(struct gpu_making *m, const void *bytes, uint64_t size, cl_mem *out) MUST_USE;
-/* The same of float32 elements in the type in which the precision mode stores them. */
-odlc_status gpu_real_weights(struct gpu_making *m, const float *reals, const struct shape *shape,
-                             struct gpu_operand *out) MUST_USE;
 /* Before and after the row's own work: what it takes for granted of fixed-point operands. */
 void gpu_begin_reals(struct gpu_making *m);
 odlc_status gpu_end_reals(struct gpu_making *m) MUST_USE;

@@ -321,8 +321,8 @@ static inline real combine(int code, real a, real b)
 /* As struct gpu_followers. Of a function of two, the other operand's element is i / step % period, or i where the step is
  * 0: a half or a float; among integers one of X. */
 typedef struct {
+    int count, code[4], step[4], period[4], is_half[4], unused;
     number a[4], b[4];
-    int count, code[4], step[4], period[4], is_half[4];
 } chain;
 
 static inline real follow(real v, int i, const chain *c, int k, int code, global const float *other)
