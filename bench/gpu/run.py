@@ -33,7 +33,7 @@ from measure import DEFAULT_BUILD, machine  # noqa: E402
 from onnx_writer import FLOAT, Model, Repeated  # noqa: E402
 from sides import Side, in_turns  # noqa: E402
 
-SMOKE_DIVISOR = {"resnet50": 16, "mobilenet": 4, "yolo": 4, "transformer": 16}
+SMOKE_DIVISOR = {"resnet50": 16, "mobilenet": 4, "yolo": 2, "transformer": 16}
 CHAINS = (2, 12)
 ERROR = 1e-3
 SKIPPED = 77
@@ -158,8 +158,8 @@ def measure_products(options, size, folder, peak):
 
 
 def show(title, head, rows, markdown):
-    rows = [[str(cell) for cell in row] for row in rows]
-    head = head[:len(rows[0])]
+    width = max(map(len, rows))
+    head, rows = head[:width], [[str(cell) for cell in row] + [""] * (width - len(row)) for row in rows]
     if markdown:
         lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
         text = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
@@ -192,8 +192,11 @@ def measure(options, folder, peak):
     errors, rows = [], []
     for name in networks.GENERATED:
         if any(fnmatch.fnmatch(name, pattern) for pattern in options.names):
-            print(f"{name} ...", file=sys.stderr, flush=True)
-            error, row = measure_network(options, name, folder, peak)
+            try:
+                error, row = measure_network(options, name, folder, peak)
+            except RuntimeError as failed:
+                error, row = math.inf, [name, str(failed)]
+            print(*row, file=sys.stderr, flush=True)
             errors.append(error)
             rows.append(row)
     if rows:
