@@ -49,3 +49,5 @@
 #define GPU_XOR 81
 /* Added to the number: the operands change places. */
 #define GPU_SWAPPED 128
+/* Added to the number of a function of one operand: the operand times the function of it. */
+#define GPU_GATED 256

@@ -329,6 +329,8 @@ static inline real follow(real v, int i, const chain *c, int k, int code, global
 {
     if (code < GPU_BINARY)
         return function(code, v, c->a[k], c->b[k]);
+    if (code >= GPU_GATED)
+        return v * function(code - GPU_GATED, v, c->a[k], c->b[k]);
     const int at = c->step[k] == 0 ? i : i / c->step[k] % c->period[k];
 #ifdef INT_MATH
     const real w = LOAD(X, (global const X *)other, at);
