@@ -518,6 +518,15 @@ static const struct {
     {"negation", make_negation},
     {"cast", make_cast},
     {"reshape", make_reshape},
+    {"pick", make_indexed},
+    {"scatter", make_indexed},
+    {"one_hot", make_one_hot},
+    {"extreme", make_extreme},
+    {"running", make_running},
+    {"top_k", make_top_k},
+    {"lrn", make_lrn},
+    {"batches", make_batches},
+    {"patches", make_patches},
 };
 
 /* Backends that have tables call families alike. */

@@ -24,6 +24,12 @@ static inline total add(total t, real x)
     return (total){sum, isinf(sum) ? (real)0 : (sum - t.value) - y};
 }
 
+#ifdef INT_MATH
+#define SUMMED(t, x) ((total){(t).value + (x), 0})
+#else
+#define SUMMED(t, x) add((t), (x))
+#endif
+
 static inline total start_of(int kind)
 {
     const real first = kind == PRODUCT ? 1 : kind == MAXIMUM ? -(real)INFINITY : kind == MINIMUM ? (real)INFINITY : 0;
@@ -173,4 +179,70 @@ kernel void apply(global const X *x, global const S *means, global const S *fact
     if (has_beta)
         v += LOAD(B, beta, at[1]);
     STORE(O, out, i, FOLLOWED(v, i));
+}
+
+/* A position in a line and the element there; none: -1. */
+typedef struct {
+    real value;
+    int at;
+} candidate;
+
+/* The better one, of equal ones the first; what is no number is worse than all. */
+static inline candidate better_of(candidate a, candidate b, int smallest)
+{
+    if (a.at < 0 || b.at < 0)
+        return a.at < 0 ? b : a;
+    if (a.value == b.value)
+        return a.at < b.at ? a : b;
+    return (smallest ? a.value < b.value : a.value > b.value) ? a : b;
+}
+
+/* Where each line has its extreme: at 0 where the line begins with what is no number. */
+kernel void extreme(global const X *x, global O *out, int lines, int count, int smallest, walk kept, walk along)
+{
+    const int line = LINE;
+    local real values[GROUP];
+    local int places[GROUP];
+    if (line >= lines)
+        return;
+    const int base = place(&kept, line);
+    candidate best = {0, -1};
+    for (int i = ITEM; i < count; i += GROUP) {
+        const candidate next = {LOAD(X, x, base + place(&along, i)), i};
+        if (!IS_NAN(next.value))
+            best = better_of(best, next, smallest);
+    }
+#if GROUP > 1
+    const int item = ITEM;
+    values[item] = best.value;
+    places[item] = best.at;
+    for (int half_of = GROUP / 2; half_of > 0; half_of /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item < half_of) {
+            const candidate other = {values[item + half_of], places[item + half_of]};
+            best = better_of(best, other, smallest);
+            values[item] = best.value;
+            places[item] = best.at;
+        }
+    }
+#endif
+    if (ITEM == 0)
+        STORE(O, out, line, (real)(best.at < 0 || IS_NAN(LOAD(X, x, base)) ? 0 : best.at));
+}
+
+/* Sums of the elements of a line up to each of them. A work-item has a line. */
+kernel void running(global const X *x, global O *out, int lines, int count, int exclusive, int reverse, walk kept,
+                    walk along)
+{
+    const int line = LINE;
+    if (line >= lines || ITEM > 0)
+        return;
+    const int base = place(&kept, line);
+    total sum = start_of(SUM);
+    for (int i = 0; i < count; i++) {
+        const int at = base + place(&along, reverse ? count - 1 - i : i);
+        const total with = SUMMED(sum, LOAD(X, x, at));
+        STORE(O, out, at, exclusive ? sum.value : with.value);
+        sum = with;
+    }
 }
