@@ -69,8 +69,9 @@ odlc_status make_indexed(struct making *m, enum op_id op, tensor_id *out)
 odlc_status make_one_hot(struct making *m, enum op_id op, tensor_id *out)
 {
     const struct shape shape = draw_shape(m, (uint32_t)draw(m, 1, 3), 7);
-    const int64_t depth = draw(m, 1, 9), reach = depth + 1;
-    const tensor_id at = indices_of(m, &shape, &reach, 1);
+    const struct type type = {DT_INT32, shape};
+    const int64_t depth = draw(m, 1, 9);
+    const tensor_id at = graph_add_tensor(m->graph, "indices", TENSOR_INPUT, &type);
     start(m, op);
     build_in(&m->build, at);
     build_int(&m->build, PARAM_depth, depth);
