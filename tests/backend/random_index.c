@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes at random: operators with indices, along one axis, and with blocks and patches of images. */
+#include <math.h>
+
 #include "op/params.h"
 #include "tests/backend/random_moves.h"
 
@@ -168,4 +170,72 @@ odlc_status make_patches(struct making *m, enum op_id op, tensor_id *out)
     }
     build_int(&m->build, PARAM_padding, draw(m, 0, 1));
     return build_end(&m->build, NULL, out);
+}
+
+odlc_status make_grid(struct making *m, enum op_id op, tensor_id *out)
+{
+    const uint32_t axes = (uint32_t)draw(m, 2, 3);
+    const struct shape shape = draw_image(m, axes, draw(m, 1, 4));
+    struct shape grid = draw_image(m, axes, axes);
+    grid.dims[0] = shape.dims[0];
+    const tensor_id x = real(m, shape), at = real(m, grid);
+    start(m, op);
+    build_in(&m->build, x);
+    build_in(&m->build, at);
+    build_int(&m->build, PARAM_align_corners, draw(m, 0, 1));
+    build_int(&m->build, PARAM_mode, draw(m, 0, 1));
+    build_int(&m->build, PARAM_padding_mode, draw(m, 0, 2));
+    return build_end(&m->build, NULL, out);
+}
+
+/* The corners of regions lie in the image, or some way outside, in parts of its size. */
+static tensor_id draw_regions(struct making *m, int64_t count, const double size[2])
+{
+    const struct shape shape = SHAPE(count, 4);
+    float *corners = arena_array(m->arena, float, (size_t)count * 4);
+    for (int64_t i = 0; i < 4 * count; i++)
+        corners[i] = (float)((0.5 + 0.75 * draw_real(m)) * size[i % 2]);
+    const struct view view = view_of(corners, DT_FLOAT32, &shape);
+    return graph_add_constant(m->graph, "regions", DT_FLOAT32, &view);
+}
+
+odlc_status make_regions(struct making *m, enum op_id op, tensor_id *out)
+{
+    const struct shape shape = draw_image(m, 2, draw(m, 1, 4));
+    const int64_t count = draw(m, 1, 4), size[] = {draw(m, 1, 4), draw(m, 1, 4)};
+    const bool crops = op == OP_CropAndResize;
+    const double ratio = crops ? 1 : 0.25 + fabs(draw_real(m));
+    const double extent[] = {crops ? 1 : ratio * (double)shape.dims[2], crops ? 1 : ratio * (double)shape.dims[1]};
+    int64_t images[4];
+    for (int64_t i = 0; i < count; i++)
+        images[i] = draw(m, 0, shape.dims[0] - 1);
+    const struct shape of = SHAPE(count);
+    const tensor_id x = real(m, shape), boxes = draw_regions(m, count, extent);
+    const tensor_id batch = build_const_ints(&m->build, "images", DT_INT32, &of, images);
+    const struct type known = {DT_FLOAT32, SHAPE(count, size[0], size[1], shape.dims[3])};
+    start(m, op);
+    build_in(&m->build, x);
+    build_in(&m->build, boxes);
+    build_in(&m->build, batch);
+    if (crops) {
+        give(m, PARAM_resize_dims, size, 2, false);
+        build_int(&m->build, PARAM_interpolation_mode, draw(m, 0, 1));
+        build_float(&m->build, PARAM_extrapolation_value, draw_real(m));
+        return build_end(&m->build, NULL, out);
+    }
+    double *ratios = arena_array(m->arena, double, 2);
+    ratios[0] = ratios[1] = ratio;
+    const struct param param = {.usage = 1,
+                                .is_tensor = true,
+                                .name = "img_size_ratio",
+                                .dtype = DT_FLOAT32,
+                                .shape = SHAPE(2),
+                                .floats = ratios};
+    build_param(&m->build, &param);
+    if (op == OP_RoiAlign) {
+        build_int(&m->build, PARAM_num_samples_y, draw(m, -1, 3));
+        build_int(&m->build, PARAM_num_samples_x, draw(m, -1, 3));
+        build_int(&m->build, PARAM_aligned, draw(m, 0, 1));
+    }
+    return build_end_typed(&m->build, NULL, &known, 1, out);
 }

@@ -33,6 +33,8 @@ odlc_status make_running(struct making *m, enum op_id op, tensor_id *out) MUST_U
 odlc_status make_top_k(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
 odlc_status make_lrn(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
 odlc_status make_batches(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
+odlc_status make_grid(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
+odlc_status make_regions(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
 odlc_status make_patches(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
 
 #endif

@@ -527,6 +527,8 @@ static const struct {
     {"lrn", make_lrn},
     {"batches", make_batches},
     {"patches", make_patches},
+    {"grid", make_grid},
+    {"regions", make_regions},
 };
 
 /* Backends that have tables call families alike. */
