@@ -5,7 +5,8 @@
 #include "op/params.h"
 #include "tests/backend/random_moves.h"
 
-/* Indices in [-dim, dim) for each of some axes in turn: constants, since others would have to be drawn in their range. */
+/* Indices in [-dim, dim) for each of some axes in turn: constants, since others would have to be drawn in their range.
+ */
 static tensor_id indices_of(struct making *m, const struct shape *shape, const int64_t *dims, uint32_t n_dims)
 {
     const uint64_t count = shape_count(shape);

@@ -167,7 +167,8 @@ static bool follow_one(const struct gpu *gpu, const struct claiming *c, struct g
 
 void gpu_follow(const struct gpu *gpu, const struct claiming *c, struct group *group)
 {
-    for (int i = 0; i < GPU_FOLLOWERS && follow_one(gpu, c, group); i++) {}
+    for (int i = 0; i < GPU_FOLLOWERS && follow_one(gpu, c, group); i++) {
+    }
 }
 
 /* ---- preparing ---- */

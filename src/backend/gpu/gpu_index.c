@@ -31,8 +31,8 @@ static bool along_axis(const struct node *n, const struct shape *data, const str
         return false;
     shape_strides(data, strides[0]);
     shape_strides(indices, strides[1]);
-    out->t = (struct gpu_targets){
-        .depth = 1, .dims = {(cl_int)data->dims[axis]}, .strides = {(cl_int)strides[0][axis]}};
+    out->t =
+        (struct gpu_targets){.depth = 1, .dims = {(cl_int)data->dims[axis]}, .strides = {(cl_int)strides[0][axis]}};
     strides[0][axis] = 0;
     out->walk = gpu_walk_over(indices, 2, strides);
     out->count = shape_count(indices);
@@ -134,8 +134,7 @@ const struct gpu_op gpu_pick = {.refuse = refuse_pick, .prepare = prepare_pick, 
 static const char *refuse_scatter(const struct gpu *gpu, const struct graph *g, const struct node *n)
 {
     (void)gpu;
-    if (node_int(n, PARAM_reduction, SCATTER_NONE) != SCATTER_NONE &&
-        dtype_is_fixed(node_input(g, n, 0)->type->dtype))
+    if (node_int(n, PARAM_reduction, SCATTER_NONE) != SCATTER_NONE && dtype_is_fixed(node_input(g, n, 0)->type->dtype))
         return "it reduces no fixed-point elements";
     return refuse_targets(g, n);
 }
@@ -211,7 +210,8 @@ static const char *refuse_one_hot(const struct gpu *gpu, const struct graph *g, 
     (void)gpu;
     if (reason)
         return reason;
-    return gpu_can_be_moved(y->type->dtype) ? gpu_refuse_sizes(g, n) : "its result has elements of a type without kernels";
+    return gpu_can_be_moved(y->type->dtype) ? gpu_refuse_sizes(g, n)
+                                            : "its result has elements of a type without kernels";
 }
 
 static odlc_status prepare_one_hot(struct gpu_making *m)

@@ -13,8 +13,8 @@ static const char *refuse(const struct gpu *gpu, const struct graph *g, const st
 {
     const struct tensor *x = node_input(g, n, 0), *y = node_output(g, n, 0);
     const bool takes_fixed = n->op->id != OP_Quantize, gives_fixed = n->op->id != OP_Dequantize;
-    if (!(takes_fixed ? gpu_is_fixed(gpu, x) : gpu_is_real(x)) || !(gives_fixed ? gpu_is_fixed(gpu, y) : gpu_is_real(y)) ||
-        x->kind == TENSOR_STATIC)
+    if (!(takes_fixed ? gpu_is_fixed(gpu, x) : gpu_is_real(x)) ||
+        !(gives_fixed ? gpu_is_fixed(gpu, y) : gpu_is_real(y)) || x->kind == TENSOR_STATIC)
         return "it converts between float32 or float16 and fixed point of 8 or 16 bits with one encoding alone, on "
                "devices with doubles";
     return gpu_refuse_sizes(g, n);

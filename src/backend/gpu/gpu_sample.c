@@ -16,7 +16,8 @@ static odlc_status begin(struct gpu_making *m, const char *function, bool has_im
     struct gpu_operand in[3] = {{.dtype = DT_NONE}};
     const uint32_t inputs = has_images ? 3 : 2;
     for (uint32_t i = 0; i < inputs; i++) {
-        m->math = i == 1 ? GPU_MATH_DOUBLE : GPU_MATH_FLOAT; /* constant positions keep their type: halves are too few */
+        m->math =
+            i == 1 ? GPU_MATH_DOUBLE : GPU_MATH_FLOAT; /* constant positions keep their type: halves are too few */
         TRY(gpu_input(m, 0, i, &in[i]));
     }
     m->math = GPU_MATH_FLOAT;

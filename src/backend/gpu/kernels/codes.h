@@ -48,7 +48,7 @@
 #define GPU_OR 80
 #define GPU_XOR 81
 #define GPU_FLOOR_DIVIDE 82
-#define GPU_FMOD 83 /* of the sign of the first */
+#define GPU_FMOD 83   /* of the sign of the first */
 #define GPU_MODULO 84 /* of the sign of the second */
 /* Added to the number: the operands change places. */
 #define GPU_SWAPPED 128
