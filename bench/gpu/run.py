@@ -4,8 +4,8 @@
 usage: run.py [--smoke] [--build FOLDER] [--folder SCRATCH] [--rounds N] [--products SIZE,...] [--cpu] [--markdown] [NAME...]
 
 Needs Python's standard library and the commands of a build. Networks are those of bench/execute/networks.py; NAME is a shell
-pattern. --folder: where containers stay, else they are removed. --cpu: the CPU backend as well, in turns. --smoke: a small
-network and small matrices, one round, caches of drivers as they are.
+pattern. --folder: where containers stay, else they are removed. --cpu: the CPU backend as well, in turns. --smoke: small
+networks, without names the smallest, and small matrices without CLBlast; one round, caches of drivers as they are.
 
 Of a network: milliseconds of an execution, of these what kernels take on the device, which is measured apart since it costs
 time; the host's time for a kernel; operations a second, and which share of the device's peak these are; the time up to the
@@ -34,6 +34,7 @@ from onnx_writer import FLOAT, Model, Repeated  # noqa: E402
 from sides import Side, in_turns  # noqa: E402
 
 SMOKE_DIVISOR = {"resnet50": 16, "mobilenet": 4, "yolo": 2, "transformer": 16}
+SMALLEST = "dense"  # of which --smoke measures nothing but that it can be measured: builds of kernels take long
 CHAINS = (2, 12)
 ERROR = 1e-3
 SKIPPED = 77
@@ -116,8 +117,13 @@ def device_times(case):
 
 
 def measure_network(options, name, folder, peak):
-    divisor = SMOKE_DIVISOR[name] if options.smoke else 1
-    case = Case(options.build, folder, name, lambda place: networks.write_float(name, place, divisor))
+    def write(place):
+        if name == SMALLEST:
+            models.Products(6).save(place)
+        else:
+            networks.write_float(name, place, SMOKE_DIVISOR[name] if options.smoke else 1)
+
+    case = Case(options.build, folder, name, write)
     cold, warm = first_times(case, not options.smoke)
     kernels, device, host = device_times(case)
     if not options.cpu:
@@ -148,7 +154,7 @@ def measure_products(options, size, folder, peak):
     cases = [Case(options.build, folder, f"chain{size}x{count}", lambda place, count=count: write_chain(place, size, count))
              for count in CHAINS]
     openers = [lambda case=case: case.side("-", "-") for case in cases]
-    openers += [lambda: Side([program, size], 1)] if program.exists() else []
+    openers += [lambda: Side([program, size], 1)] if program.exists() and not options.smoke else []
     short, long, *others = (figures.runs for figures in in_turns(openers, options.rounds, 1))
     ours = [(b - a) / (CHAINS[1] - CHAINS[0]) for a, b in zip(short, long)]
     rate = 2 * size ** 3 / statistics.median(ours) * 1e3
@@ -182,7 +188,7 @@ def read_arguments():
     options = parser.parse_args()
     if options.smoke:
         options.rounds, options.products = 1, "128"
-    options.names = options.names or (["mobilenet"] if options.smoke else ["*"])
+    options.names = options.names or ([SMALLEST] if options.smoke else ["*"])
     options.products = [int(size) for size in options.products.split(",") if size]
     return options
 
@@ -190,7 +196,7 @@ def read_arguments():
 def measure(options, folder, peak):
     """Prints all tables; gives the networks' errors."""
     errors, rows = [], []
-    for name in networks.GENERATED:
+    for name in [*networks.GENERATED, *([SMALLEST] if options.smoke else [])]:
         if any(fnmatch.fnmatch(name, pattern) for pattern in options.names):
             try:
                 error, row = measure_network(options, name, folder, peak)
