@@ -88,25 +88,17 @@ odlc_status make_one_hot(struct making *m, enum op_id op, tensor_id *out)
 
 /* ---- along one axis ---- */
 
-odlc_status make_extreme(struct making *m, enum op_id op, tensor_id *out)
+odlc_status make_along(struct making *m, enum op_id op, tensor_id *out)
 {
     const struct shape shape = draw_long_shape(m);
     const tensor_id x = real(m, shape);
     start(m, op);
     build_in(&m->build, x);
     build_int(&m->build, PARAM_axis, draw(m, 0, shape.rank - 1));
-    return build_end(&m->build, NULL, out);
-}
-
-odlc_status make_running(struct making *m, enum op_id op, tensor_id *out)
-{
-    const struct shape shape = draw_long_shape(m);
-    const tensor_id x = real(m, shape);
-    start(m, op);
-    build_in(&m->build, x);
-    build_int(&m->build, PARAM_axis, draw(m, 0, shape.rank - 1));
-    build_int(&m->build, PARAM_exclusive, draw(m, 0, 1));
-    build_int(&m->build, PARAM_reverse, draw(m, 0, 1));
+    if (op == OP_CumulativeSum) {
+        build_int(&m->build, PARAM_exclusive, draw(m, 0, 1));
+        build_int(&m->build, PARAM_reverse, draw(m, 0, 1));
+    }
     return build_end(&m->build, NULL, out);
 }
 

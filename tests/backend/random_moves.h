@@ -28,8 +28,7 @@ odlc_status make_pad(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
 /* random_index.c */
 odlc_status make_indexed(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
 odlc_status make_one_hot(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
-odlc_status make_extreme(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
-odlc_status make_running(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
+odlc_status make_along(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
 odlc_status make_top_k(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
 odlc_status make_lrn(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
 odlc_status make_batches(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
