@@ -51,10 +51,11 @@ except ImportError:
     sys.exit(77)  # skipped, as tests say it
 import networks  # noqa: E402
 from checks import SHARED  # noqa: E402
-from contest import Contest, in_turns  # noqa: E402
+from contest import Contest  # noqa: E402
 from dlc_reader import read_container  # noqa: E402
 from model_case import Case, case_of_arrays, case_of_light, complaint, convert, execute, result  # noqa: E402
 from onnx_reader import graph_inputs, graph_of, graph_outputs
+from sides import in_turns  # noqa: E402
 from verdicts import Row, errors, kind_of, limits, table  # noqa: E402
 
 CORPUS = SHARED / "corpus"

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Executes a container through the public API, and writes what it took as lines of JSON.
- * usage: timed_run CONTAINER THREADS [-i TENSOR FILE]... [-o TENSOR FILE]...
+ * usage: timed_run CONTAINER THREADS [-i TENSOR FILE]... [-o TENSOR FILE]... [-g FILE KERNELS]
  *
- * -i: an input in its own type. -o: a result, written as floats at the end. The first line is
- * {"start": S, "resident": KB, "first": KB}: milliseconds from opening the container to the first result, what was
- * resident before that, and the peak since. Then each number N on standard input is so many executions, answered by
- * {"run": MS} for one of them; at the end comes {"peak": KB}. timed_ort.py does the same with ONNX Runtime. */
+ * -i: an input in its own type. -o: a result, written as floats at the end. -g: backend gpu before the usual ones, with
+ * the options of a file ("-": none); KERNELS is "kernels" where the times of kernels are taken, which costs time, else
+ * "-". The first line is {"start": S, "resident": KB, "first": KB}: milliseconds from opening the container to the
+ * first result, what was resident before that, and the peak since. Then each number N on standard input is so many
+ * executions, answered by {"run": MS, "steps": MS, "kernels": K, "device": MS}: of one of them, and of the last one
+ * what its steps took on the host, copies apart, and how many kernels for how long the device ran; at the end comes
+ * {"peak": KB}. timed_ort.py does the same with ONNX Runtime. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "opendlc/run.h"
+#include "opendlc/gpu.h"
 
 static double milliseconds(void)
 {
@@ -96,6 +100,32 @@ static void set_inputs(odlc_run *run, const struct pairs *inputs, void *const *b
     }
 }
 
+/* The run's executions begin with backend gpu. */
+static void use_gpu(odlc_run *run, odlc_gpu *gpu, const char *options, bool times_kernels)
+{
+    static const char *const backends[] = {"gpu", "cpu", "reference"};
+    check(run, odlc_run_set_backends(run, backends, sizeof(backends) / sizeof(*backends)));
+    if (strcmp(options, "-") != 0 && odlc_gpu_configure_from_file(gpu, options) != ODLC_OK)
+        fail(options);
+    check(run, odlc_run_set_gpu(run, gpu));
+    check(run, odlc_run_time_kernels(run, times_kernels));
+}
+
+static void print_times(const odlc_run *run, double milliseconds_of_one)
+{
+    size_t n_steps, n_kernels;
+    const struct odlc_step *steps = odlc_run_steps(run, &n_steps);
+    const struct odlc_kernel *kernels = odlc_run_kernels(run, &n_kernels);
+    uint64_t host = 0, device = 0;
+    for (size_t i = 0; i < n_steps; i++)
+        host += steps[i].n_nodes ? steps[i].nanoseconds : 0;
+    for (size_t i = 0; i < n_kernels; i++)
+        device += kernels[i].nanoseconds;
+    printf("{\"run\": %.6f, \"steps\": %.6f, \"kernels\": %zu, \"device\": %.6f}\n", milliseconds_of_one,
+           (double)host * 1e-6, n_kernels, (double)device * 1e-6);
+    fflush(stdout);
+}
+
 static void answer(odlc_run *run)
 {
     char line[64];
@@ -104,8 +134,7 @@ static void answer(odlc_run *run)
         const double begin = milliseconds();
         for (long i = 0; i < count; i++)
             check(run, odlc_run_execute(run));
-        printf("{\"run\": %.6f}\n", (milliseconds() - begin) / (double)count);
-        fflush(stdout);
+        print_times(run, (milliseconds() - begin) / (double)count);
     }
 }
 
@@ -126,11 +155,11 @@ static void write_results(odlc_run *run, const struct pairs *outputs)
     }
 }
 
-int main(int argc, char **argv)
+/* Up to the first result. */
+static void start(odlc_run *run, odlc_gpu *gpu, char **argv, int argc)
 {
-    if (argc < 3)
-        return 2;
     const struct pairs inputs = pairs_of(argv + 3, argc - 3, "-i"), outputs = pairs_of(argv + 3, argc - 3, "-o");
+    const struct pairs devices = pairs_of(argv + 3, argc - 3, "-g");
     void *bytes[256];
     size_t sizes[256];
     for (size_t i = 0; i < inputs.count; i++)
@@ -138,20 +167,33 @@ int main(int argc, char **argv)
     begin_peak();
     const long resident = kilobytes("VmRSS:");
     const double begin = milliseconds();
-    odlc_run *run = odlc_run_new();
     check(run, odlc_run_open(run, argv[1]));
     check(run, odlc_run_set_threads(run, (unsigned)strtoul(argv[2], NULL, 10)));
+    if (devices.count)
+        use_gpu(run, gpu, devices.tensors[0], strcmp(devices.files[0], "kernels") == 0);
     check(run, odlc_run_want(run, outputs.tensors, outputs.count));
     set_inputs(run, &inputs, bytes, sizes);
     check(run, odlc_run_execute(run));
-    const double start = milliseconds() - begin;
-    printf("{\"start\": %.6f, \"resident\": %ld, \"first\": %ld}\n", start, resident, kilobytes("VmHWM:"));
+    printf("{\"start\": %.6f, \"resident\": %ld, \"first\": %ld}\n", milliseconds() - begin, resident,
+           kilobytes("VmHWM:"));
     fflush(stdout);
+    for (size_t i = 0; i < inputs.count; i++)
+        free(bytes[i]);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3)
+        return 2;
+    odlc_run *run = odlc_run_new();
+    odlc_gpu *gpu = odlc_gpu_new();
+    const struct pairs outputs = pairs_of(argv + 3, argc - 3, "-o");
+    start(run, gpu, argv, argc);
     answer(run);
     printf("{\"peak\": %ld}\n", kilobytes("VmHWM:"));
     write_results(run, &outputs);
     odlc_run_free(run);
-    for (size_t i = 0; i < inputs.count; i++)
-        free(bytes[i]);
-    return fflush(stdout) == 0 ? 0 : 1;
+    const bool is_kept = odlc_gpu_close(gpu) == ODLC_OK;
+    odlc_gpu_free(gpu);
+    return is_kept && fflush(stdout) == 0 ? 0 : 1;
 }

@@ -25,4 +25,15 @@ odlc_status make_slice(struct making *m, enum op_id op, tensor_id *out) MUST_USE
 odlc_status make_gather(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
 odlc_status make_pad(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
 
+/* random_index.c */
+odlc_status make_indexed(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
+odlc_status make_one_hot(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
+odlc_status make_along(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
+odlc_status make_top_k(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
+odlc_status make_lrn(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
+odlc_status make_batches(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
+odlc_status make_grid(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
+odlc_status make_regions(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
+odlc_status make_patches(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
+
 #endif

@@ -518,6 +518,17 @@ static const struct {
     {"negation", make_negation},
     {"cast", make_cast},
     {"reshape", make_reshape},
+    {"pick", make_indexed},
+    {"scatter", make_indexed},
+    {"one_hot", make_one_hot},
+    {"extreme", make_along},
+    {"running", make_along},
+    {"top_k", make_top_k},
+    {"lrn", make_lrn},
+    {"batches", make_batches},
+    {"patches", make_patches},
+    {"grid", make_grid},
+    {"regions", make_regions},
 };
 
 /* Backends that have tables call families alike. */

@@ -97,8 +97,22 @@ static void make_ints(struct making *m)
 
 static bool has_ints(enum op_id op)
 {
-    return op == OP_Conv2d || op == OP_MatMul || op == OP_ElementWiseAdd || op == OP_ElementWiseSubtract ||
-           op == OP_ElementWiseMultiply;
+    static const enum op_id ops[] = {OP_Conv2d,
+                                     OP_MatMul,
+                                     OP_ElementWiseAdd,
+                                     OP_ElementWiseSubtract,
+                                     OP_ElementWiseMultiply,
+                                     OP_ElementWiseFloorDiv,
+                                     OP_ElementWiseFmod,
+                                     OP_ElementWiseMod,
+                                     OP_Argmax,
+                                     OP_Argmin,
+                                     OP_CumulativeSum,
+                                     OP_TopK};
+    for (size_t i = 0; i < COUNT_OF(ops); i++)
+        if (ops[i] == op)
+            return true;
+    return false;
 }
 
 void make_types(struct making *m, enum reals reals)

@@ -235,6 +235,30 @@ START_TEST(nodes_are_fused_unless_it_is_switched_off)
 }
 END_TEST
 
+/* x + 1, times its own sigmoid, less x: the gate's two nodes are one function. */
+START_TEST(a_gate_is_fused_into_what_it_opens)
+{
+    const float one = 1, values[] = {-2, 0, 3, INFINITY};
+    const tensor_id x = input("x", DT_FLOAT32, SHAPE(4));
+    const tensor_id sum = binary(OP_ElementWiseAdd, "sum", x, numbers("one", &one, 1));
+    const tensor_id gate = unary(OP_Sigmoid, "gate", sum);
+    const tensor_id opened = binary(OP_ElementWiseMultiply, "opened", gate, sum);
+    const tensor_id out = binary(OP_ElementWiseSubtract, "out", opened, x);
+    struct seen seen = {0};
+    const struct gpu_profile profile = {&seen, see};
+    config.profile = &profile;
+    struct executor *e = prepare(out);
+    memcpy(e->buffers[x].data, values, sizeof(values));
+    const float *found = run(e, out);
+    for (int i = 0; i < 3; i++) {
+        const double y = (double)values[i] + 1;
+        ck_assert_double_eq_tol(found[i], y / (1 + exp(-y)) - (double)values[i], 1e-6);
+    }
+    ck_assert(isnan(found[3])); /* inf - inf */
+    ck_assert_uint_eq(seen.calls, 1);
+}
+END_TEST
+
 /* ---- numbers ---- */
 
 static void expect_bits(const float *found, const float *expected, size_t count)
@@ -266,6 +290,55 @@ START_TEST(zeros_keep_their_sign_and_no_number_stays_none)
 }
 END_TEST
 
+/* Equal elements in the order of their places; what is no number is the best for TopK, and nothing for Argmax but at
+ * the beginning. */
+START_TEST(ties_and_no_numbers_are_found_as_by_the_reference)
+{
+    const float values[] = {1, 3, NAN, 3, -INFINITY, NAN, 5, INFINITY, -0.0F, 0};
+    const int32_t most[] = {1, 0}, places[] = {2, 1, 3, 0, 2, 1};
+    const tensor_id x = input("x", DT_FLOAT32, SHAPE(2, 5));
+    tensor_id outs[2];
+    build_op(&b, OP_TopK, "top");
+    build_in(&b, x);
+    build_int(&b, PARAM_k, 3);
+    ck_assert_int_eq(build_end_n(&b, (const char *[]){"", ""}, 2, outs), ODLC_OK);
+    tensor_id extreme;
+    build_op(&b, OP_Argmax, "most");
+    build_in(&b, x);
+    build_int(&b, PARAM_axis, 1);
+    ck_assert_int_eq(build_end(&b, "most", &extreme), ODLC_OK);
+    struct executor *e = prepare(extreme);
+    memcpy(e->buffers[x].data, values, sizeof(values));
+    ck_assert_mem_eq(run(e, extreme), most, sizeof(most));
+    e = prepare(outs[1]);
+    memcpy(e->buffers[x].data, values, sizeof(values));
+    ck_assert_mem_eq(run(e, outs[1]), places, sizeof(places));
+}
+END_TEST
+
+/* Of two updates of one element the later one stays, whichever work-item is the first. */
+START_TEST(the_last_update_of_an_element_stays)
+{
+    enum { UPDATES = 512 };
+    const int32_t axes = 2;
+    const tensor_id x = input("x", DT_FLOAT32, SHAPE(2)), at = input("at", DT_INT32, SHAPE(UPDATES, 1));
+    const tensor_id updates = input("updates", DT_FLOAT32, SHAPE(UPDATES));
+    tensor_id out;
+    build_op(&b, OP_ScatterNd, "scatter");
+    build_in(&b, x);
+    build_in(&b, at);
+    build_in(&b, updates);
+    ck_assert_int_eq(build_end(&b, "out", &out), ODLC_OK);
+    struct executor *e = prepare(out);
+    for (int32_t i = 0; i < UPDATES; i++) {
+        ((int32_t *)e->buffers[at].data)[i] = i % axes;
+        ((float *)e->buffers[updates].data)[i] = (float)i;
+    }
+    const float expected[] = {UPDATES - 2, UPDATES - 1};
+    ck_assert_mem_eq(run(e, out), expected, sizeof(expected));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("gpu");
@@ -278,6 +351,9 @@ int main(void)
     tcase_add_test(tc, halves_become_floats_where_floats_are_asked_for);
     tcase_add_test(tc, an_index_outside_is_an_error_of_the_run_alone);
     tcase_add_test(tc, nodes_are_fused_unless_it_is_switched_off);
+    tcase_add_test(tc, a_gate_is_fused_into_what_it_opens);
+    tcase_add_test(tc, ties_and_no_numbers_are_found_as_by_the_reference);
+    tcase_add_test(tc, the_last_update_of_an_element_stays);
     tcase_add_test(tc, zeros_keep_their_sign_and_no_number_stays_none);
     suite_add_tcase(suite, tc);
     SRunner *runner = srunner_create(suite);

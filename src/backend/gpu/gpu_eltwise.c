@@ -47,7 +47,8 @@ static bool is_of_integers(const struct graph *g, const struct node *n)
 static bool has_integer_function(enum op_id op)
 {
     return op == OP_ElementWiseAdd || op == OP_ElementWiseSubtract || op == OP_ElementWiseMultiply ||
-           op == OP_ElementWiseDivide || op == OP_ElementWiseMaximum || op == OP_ElementWiseMinimum ||
+           op == OP_ElementWiseDivide || op == OP_ElementWiseFloorDiv || op == OP_ElementWiseFmod ||
+           op == OP_ElementWiseMod || op == OP_ElementWiseMaximum || op == OP_ElementWiseMinimum ||
            op == OP_ElementWiseSquaredDifference || op == OP_ElementWiseAbs || op == OP_ElementWiseNeg ||
            op == OP_ElementWiseSign || op == OP_ElementWiseNot;
 }

@@ -54,6 +54,9 @@ static const struct {
     {OP_ElementWiseSubtract, GPU_SUBTRACT},
     {OP_ElementWiseMultiply, GPU_MULTIPLY},
     {OP_ElementWiseDivide, GPU_DIVIDE},
+    {OP_ElementWiseFloorDiv, GPU_FLOOR_DIVIDE},
+    {OP_ElementWiseFmod, GPU_FMOD},
+    {OP_ElementWiseMod, GPU_MODULO},
     {OP_ElementWiseMaximum, GPU_MAXIMUM},
     {OP_ElementWiseMinimum, GPU_MINIMUM},
     {OP_ElementWiseSquaredDifference, GPU_SQUARED_DIFFERENCE},
@@ -118,17 +121,53 @@ static bool can_follow(const struct gpu *gpu, const struct claiming *c, tensor_i
            gpu_broadcast_is_run(&node_input(g, n, other_of(n, result))->type->shape, &t->type->shape, &step, &period);
 }
 
+/* Whether a node multiplies two tensors, in any order. */
+static bool is_product_of(const struct node *n, tensor_id a, tensor_id b)
+{
+    return n->op->id == OP_ElementWiseMultiply &&
+           ((n->inputs[0] == a && n->inputs[1] == b) || (n->inputs[0] == b && n->inputs[1] == a));
+}
+
+/* Adds a function of the result and the product of both, which are all that read the result. */
+static bool follow_gate(const struct gpu *gpu, const struct claiming *c, tensor_id result, struct group *group)
+{
+    const struct graph *g = c->scope->graph;
+    const node_id *readers = &c->uses->nodes[c->uses->first[result]];
+    struct gpu_function f;
+    if (c->uses->first[result + 1] - c->uses->first[result] != 2)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const struct node *gate = graph_node(g, readers[i]);
+        const tensor_id value = gate->outputs[0];
+        if (gpu_function_of(gate, &f) && f.code < GPU_BINARY && !c->wanted[value] && c->uses->count[value] == 1 &&
+            is_product_of(graph_node(g, readers[1 - i]), result, value) && can_follow(gpu, c, result, readers[i]) &&
+            can_follow(gpu, c, value, readers[1 - i])) {
+            vec_push(c->scope->arena, &group->nodes, readers[i]);
+            vec_push(c->scope->arena, &group->nodes, readers[1 - i]);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool follow_one(const struct gpu *gpu, const struct claiming *c, struct group *group)
+{
+    const node_id last = group->nodes.data[group->nodes.count - 1];
+    const tensor_id result = graph_node(c->scope->graph, last)->outputs[0];
+    if (c->wanted[result])
+        return false;
+    if (c->uses->count[result] == 2)
+        return follow_gate(gpu, c, result, group);
+    const node_id next = c->uses->count[result] == 1 ? c->uses->nodes[c->uses->first[result]] : last;
+    if (next == last || !can_follow(gpu, c, result, next))
+        return false;
+    vec_push(c->scope->arena, &group->nodes, next);
+    return true;
+}
+
 void gpu_follow(const struct gpu *gpu, const struct claiming *c, struct group *group)
 {
-    while (group->nodes.count <= GPU_FOLLOWERS) {
-        const node_id last = group->nodes.data[group->nodes.count - 1];
-        const tensor_id result = graph_node(c->scope->graph, last)->outputs[0];
-        if (c->wanted[result] || c->uses->count[result] != 1)
-            return;
-        const node_id next = c->uses->nodes[c->uses->first[result]];
-        if (!can_follow(gpu, c, result, next))
-            return;
-        vec_push(c->scope->arena, &group->nodes, next);
+    for (int i = 0; i < GPU_FOLLOWERS && follow_one(gpu, c, group); i++) {
     }
 }
 
@@ -162,8 +201,13 @@ odlc_status gpu_chain_read(struct gpu_making *m, uint32_t first, uint32_t operan
     for (uint32_t k = first; k < m->group->nodes.count; k++) {
         if (k > 0)
             operand = 1 - other_of(gpu_node(m, k), gpu_node(m, k - 1)->outputs[0]);
-        TRY(read_link(m, k, operand, &chain->links[chain->count]));
-        chain->count++;
+        struct gpu_link *link = &chain->links[chain->count++];
+        TRY(read_link(m, k, operand, link));
+        if (k > 0 && k + 1 < m->group->nodes.count &&
+            is_product_of(gpu_node(m, k + 1), gpu_node(m, k - 1)->outputs[0], gpu_node(m, k)->outputs[0])) {
+            link->function.code += GPU_GATED;
+            k++;
+        }
     }
     return ODLC_OK;
 }

@@ -6,7 +6,7 @@
 #include "backend/gpu/gpu_step.h"
 #include "backend/gpu/kernels/codes.h"
 
-/* Nodes behind the head of a group, and functions of a kernel's result: heads may be up to two of their own. */
+/* Functions behind the head of a group, and functions of a kernel's result: heads may be up to two of their own. */
 enum { GPU_FOLLOWERS = 2, GPU_LINKS = 4 };
 
 struct gpu_function {
@@ -18,7 +18,8 @@ struct gpu_function {
 bool gpu_function_of(const struct node *n, struct gpu_function *out);
 
 /* Adds to the group the element-wise nodes that read nothing but the result of the node before, and perhaps one other
- * tensor, as long as nobody else sees what stands between. */
+ * tensor, as long as nobody else sees what stands between. Two nodes are one function where the second multiplies what
+ * the first computes by its operand (x * sigmoid(x)). */
 void gpu_follow(const struct gpu *gpu, const struct claiming *c, struct group *group);
 
 /* The followers of a kernel's result. */

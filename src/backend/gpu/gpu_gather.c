@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gather. */
-#include "backend/gpu/gpu_walk.h"
+#include "backend/gpu/gpu_index.h"
 #include "op/axes.h"
 
 static const char *refuse(const struct gpu *gpu, const struct graph *g, const struct node *n)
 {
     const struct tensor *x = node_input(g, n, 0), *indices = node_input(g, n, 1);
+    const char *reason = gpu_refuse_indices(indices);
     uint32_t axis;
-    if (!dtype_is_int(indices->type->dtype) || indices->type->dtype == DT_UINT64 ||
-        dtype_value_bits(indices->type->dtype) < 8 || !node_axis(n, 0, x->type->shape.rank, &axis))
-        return "its indices are no integers of 8 to 63 bits, or its axis is none of the input";
-    return gpu_refuse_move(gpu, g, n);
+    if (reason)
+        return reason;
+    return node_axis(n, 0, x->type->shape.rank, &axis) ? gpu_refuse_move(gpu, g, n) : "its axis is none of the input";
 }
 
 /* Constant indices are looked at once, here. */

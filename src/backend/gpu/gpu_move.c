@@ -10,33 +10,38 @@
 
 /* ---- what all do ---- */
 
-/* Elements that stay what they are: the same number for who reads and who writes them. */
-static bool is_alike(const struct tensor *a, const struct tensor *b)
+bool gpu_is_alike(const struct tensor *a, const struct tensor *b)
 {
     const bool is_fixed = dtype_is_fixed(a->type->dtype);
     return a->type->dtype == b->type->dtype &&
            (!is_fixed || (a->quant && !a->quant->per_axis && quant_equal(a->quant, b->quant)));
 }
 
-static bool can_be_moved(enum dtype dtype)
+bool gpu_can_be_moved(enum dtype dtype)
 {
     return dtype != DT_STRING && dtype != DT_NONE && dtype != DT_FLOAT64 && dtype != DT_UINT64 &&
            dtype != DT_BFLOAT16 && !dtype_is_small_float(dtype);
 }
 
+/* Whether input i has elements that are moved; others are indices. */
+static bool is_moved(const struct node *n, uint32_t i)
+{
+    const bool scatters = n->op->id == OP_ScatterElements || n->op->id == OP_ScatterNd;
+    return i == 0 || n->op->id == OP_Concat || (scatters && i == 2);
+}
+
 bool gpu_moves_raw(const struct graph *g, const struct node *n)
 {
-    const uint32_t inputs = n->op->id == OP_Concat ? n->n_inputs : 1;
     const struct tensor *y = NULL;
     for (uint32_t i = 0; i < n->n_outputs && !y; i++)
         y = node_output(g, n, i);
-    for (uint32_t i = 0; i < inputs; i++)
-        if (!node_input(g, n, i) || !is_alike(node_input(g, n, i), y))
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if (is_moved(n, i) && (!node_input(g, n, i) || !gpu_is_alike(node_input(g, n, i), y)))
             return false;
     for (uint32_t i = 0; i < n->n_outputs; i++)
-        if (node_output(g, n, i) && !is_alike(node_output(g, n, i), y))
+        if (node_output(g, n, i) && !gpu_is_alike(node_output(g, n, i), y))
             return false;
-    return can_be_moved(y->type->dtype);
+    return gpu_can_be_moved(y->type->dtype);
 }
 
 const char *gpu_refuse_move(const struct gpu *gpu, const struct graph *g, const struct node *n)

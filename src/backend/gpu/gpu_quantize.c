@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Quantize and Dequantize. */
+/* Quantize, Dequantize and Convert. */
 #include "backend/gpu/gpu_fixed.h"
 #include "op/op.h"
 
@@ -12,8 +12,9 @@ static bool always(const struct graph *g, const struct node *n)
 static const char *refuse(const struct gpu *gpu, const struct graph *g, const struct node *n)
 {
     const struct tensor *x = node_input(g, n, 0), *y = node_output(g, n, 0);
-    const bool quantizes = n->op->id == OP_Quantize;
-    if (!gpu_is_fixed(gpu, quantizes ? y : x) || !gpu_is_real(quantizes ? x : y) || x->kind == TENSOR_STATIC)
+    const bool takes_fixed = n->op->id != OP_Quantize, gives_fixed = n->op->id != OP_Dequantize;
+    if (!(takes_fixed ? gpu_is_fixed(gpu, x) : gpu_is_real(x)) ||
+        !(gives_fixed ? gpu_is_fixed(gpu, y) : gpu_is_real(y)) || x->kind == TENSOR_STATIC)
         return "it converts between float32 or float16 and fixed point of 8 or 16 bits with one encoding alone, on "
                "devices with doubles";
     return gpu_refuse_sizes(g, n);
@@ -24,6 +25,11 @@ static odlc_status prepare(struct gpu_making *m)
     const struct gpu_operand y = gpu_output(m, 0);
     struct gpu_operand x;
     TRY(gpu_input(m, 0, 0, &x));
+    if (gpu_node(m, 0)->op->id == OP_Convert) {
+        const struct gpu_operand reals = gpu_room(m, DT_FLOAT32, &x.shape);
+        TRY(gpu_to_reals(m, &x, &reals));
+        return gpu_from_reals(m, &reals, &y);
+    }
     return gpu_node(m, 0)->op->id == OP_Quantize ? gpu_from_reals(m, &x, &y) : gpu_to_reals(m, &x, &y);
 }
 

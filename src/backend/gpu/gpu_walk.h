@@ -34,5 +34,8 @@ odlc_status gpu_move(struct gpu_making *m, const struct gpu_operand *x, const st
  * change their type on the way. */
 const char *gpu_refuse_move(const struct gpu *gpu, const struct graph *g, const struct node *n);
 bool gpu_moves_raw(const struct graph *g, const struct node *n);
+/* Whether elements of one are the same numbers in the other as they are stored; whether kernels load and store them. */
+bool gpu_is_alike(const struct tensor *a, const struct tensor *b);
+bool gpu_can_be_moved(enum dtype dtype);
 
 #endif

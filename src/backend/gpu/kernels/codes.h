@@ -47,5 +47,10 @@
 #define GPU_AND 79
 #define GPU_OR 80
 #define GPU_XOR 81
+#define GPU_FLOOR_DIVIDE 82
+#define GPU_FMOD 83   /* of the sign of the first */
+#define GPU_MODULO 84 /* of the sign of the second */
 /* Added to the number: the operands change places. */
 #define GPU_SWAPPED 128
+/* Added to the number of a function of one operand: the operand times the function of it. */
+#define GPU_GATED 256

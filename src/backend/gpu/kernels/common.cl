@@ -258,6 +258,23 @@ static inline real power(real a, real b)
 {
     return a; /* nobody asks for it */
 }
+
+static inline real remainder_of(real a, real b)
+{
+    return b == 0 || b == -1 ? 0 : a % b;
+}
+
+static inline real modulo(real a, real b)
+{
+    const real r = remainder_of(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+static inline real floor_divide(real a, real b)
+{
+    const real r = remainder_of(a, b);
+    return divide(a, b) - (r != 0 && (r < 0) != (b < 0));
+}
 #else
 static inline real divide(real a, real b)
 {
@@ -267,6 +284,26 @@ static inline real divide(real a, real b)
 static inline real power(real a, real b)
 {
     return b == (real)2 ? a * a : pow(a, b);
+}
+
+static inline real remainder_of(real a, real b)
+{
+    return fmod(a, b);
+}
+
+static inline real modulo(real a, real b)
+{
+    const real r = fmod(a, b);
+    if (r == 0)
+        return copysign((real)0, b);
+    return (r < 0) != (b < 0) ? r + b : r;
+}
+
+/* Devices may round quotients in some other way; one more step makes them the nearest ones. */
+static inline real floor_divide(real a, real b)
+{
+    const real q = a / b, better = q + fma(-q, b, a) / b;
+    return floor(isfinite(better) ? better : q);
 }
 #endif
 
@@ -287,6 +324,12 @@ static inline real combine(int code, real a, real b)
         return a < b || IS_NAN(a) ? a : b;
     case GPU_SQUARED_DIFFERENCE:
         return (a - b) * (a - b);
+    case GPU_FLOOR_DIVIDE:
+        return floor_divide(a, b);
+    case GPU_FMOD:
+        return remainder_of(a, b);
+    case GPU_MODULO:
+        return modulo(a, b);
     case GPU_PRELU:
         return a < (real)0 ? a * b : a;
     case GPU_EQUAL:
@@ -329,6 +372,8 @@ static inline real follow(real v, int i, const chain *c, int k, int code, global
 {
     if (code < GPU_BINARY)
         return function(code, v, c->a[k], c->b[k]);
+    if (code >= GPU_GATED)
+        return v * function(code - GPU_GATED, v, c->a[k], c->b[k]);
     const int at = c->step[k] == 0 ? i : i / c->step[k] % c->period[k];
 #ifdef INT_MATH
     const real w = LOAD(X, (global const X *)other, at);

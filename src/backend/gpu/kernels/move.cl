@@ -65,3 +65,49 @@ kernel void gather(global const X *x, global const Y *indices, global O *out, in
     const int inside = at < 0 || at >= dim ? 0 : (int)at;
     STORE(O, out, i, LOAD(X, x, (before * dim + inside) * behind + i - row * behind));
 }
+
+/* As struct gpu_batches: images of `in` in a border of `before`, and the images that their blocks become. */
+typedef struct {
+    int batch, depth, block[2], in[2], before[2], along[2];
+} batches;
+
+/* Blocks of images as elements of the batch; the border has the constant. */
+kernel void to_batch(global const X *x, global O *out, int count, global const X *constant_value, batches b)
+{
+    const int i = get_global_id(0);
+    if (i >= count)
+        return;
+    const int pixel = i / b.depth, row = pixel / b.along[1], image = row / b.along[0], block = image / b.batch;
+    const int at_y = (row - image * b.along[0]) * b.block[0] + block / b.block[1] - b.before[0];
+    const int at_x = (pixel - row * b.along[1]) * b.block[1] + block % b.block[1] - b.before[1];
+    const bool inside = (uint)at_y < (uint)b.in[0] && (uint)at_x < (uint)b.in[1];
+    const int from = ((image % b.batch * b.in[0] + at_y) * b.in[1] + at_x) * b.depth + i - pixel * b.depth;
+    STORE(O, out, i, inside ? LOAD(X, x, from) : LOAD(X, constant_value, 0));
+}
+
+kernel void from_batch(global const X *x, global O *out, int count, batches b)
+{
+    const int i = get_global_id(0);
+    if (i >= count)
+        return;
+    const int pixel = i / b.depth, row = pixel / b.in[1], image = row / b.in[0];
+    const int at_y = row - image * b.in[0] + b.before[0], at_x = pixel - row * b.in[1] + b.before[1];
+    const int block = at_y % b.block[0] * b.block[1] + at_x % b.block[1];
+    const int to = ((block * b.batch + image) * b.along[0] + at_y / b.block[0]) * b.along[1] + at_x / b.block[1];
+    STORE(O, out, i, LOAD(X, x, to * b.depth + i - pixel * b.depth));
+}
+
+/* Elements under the taps of windows, one window after another; outside of the image is the constant. */
+kernel void patches(global const X *x, global O *out, int count, global const X *constant_value, window w)
+{
+    const int i = get_global_id(0);
+    if (i >= count)
+        return;
+    const int of_patch = w.filter[1] * w.filter[2] * w.channels, place = i / of_patch, rest = i - place * of_patch;
+    const int tap = rest / w.channels, row = place / w.out[2], image = row / w.out[1];
+    const int at_y = (row - image * w.out[1]) * w.stride[1] + tap / w.filter[2] * w.dilation[1] - w.before[1];
+    const int at_x = (place - row * w.out[2]) * w.stride[2] + tap % w.filter[2] * w.dilation[2] - w.before[2];
+    const bool inside = (uint)at_y < (uint)w.in[1] && (uint)at_x < (uint)w.in[2];
+    const int from = ((image * w.in[1] + at_y) * w.in[2] + at_x) * w.channels + rest - tap * w.channels;
+    STORE(O, out, i, inside ? LOAD(X, x, from) : LOAD(X, constant_value, 0));
+}

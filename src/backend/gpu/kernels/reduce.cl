@@ -7,11 +7,22 @@
 #define GROUP 1
 #endif
 
-#define SUM 0
-#define SUM_OF_SQUARES 1
-#define PRODUCT 2
-#define MAXIMUM 3
-#define MINIMUM 4
+#if GROUP > 1
+#define LINE get_group_id(0)
+#define ITEM get_local_id(0)
+#define SHARED local real shared[GROUP];
+#else
+#define LINE get_global_id(0)
+#define ITEM 0
+#define SHARED local real shared[1];
+#endif
+
+static inline int place(const walk *w, int i)
+{
+    int at[1];
+    walk_to(w, i, 1, at);
+    return at[0];
+}
 
 /* What is left of a sum's rounding is added to the next term. */
 typedef struct {
@@ -20,9 +31,87 @@ typedef struct {
 
 static inline total add(total t, real x)
 {
+#ifdef INT_MATH
+    return (total){t.value + x, 0};
+#else
     const real y = x - t.rest, sum = t.value + y;
     return (total){sum, isinf(sum) ? (real)0 : (sum - t.value) - y};
+#endif
 }
+
+/* A position in a line and the element there; none: -1. */
+typedef struct {
+    real value;
+    int at;
+} candidate;
+
+/* The better one, of equal ones the first; what is no number is worse than all. */
+static inline candidate better_of(candidate a, candidate b, int smallest)
+{
+    if (a.at < 0 || b.at < 0)
+        return a.at < 0 ? b : a;
+    if (a.value == b.value)
+        return a.at < b.at ? a : b;
+    return (smallest ? a.value < b.value : a.value > b.value) ? a : b;
+}
+
+/* Where each line has its extreme: at 0 where the line begins with what is no number. */
+kernel void extreme(global const X *x, global O *out, int lines, int count, int smallest, walk kept, walk along)
+{
+    const int line = LINE;
+    local real values[GROUP];
+    local int places[GROUP];
+    if (line >= lines)
+        return;
+    const int base = place(&kept, line);
+    candidate best = {0, -1};
+    for (int i = ITEM; i < count; i += GROUP) {
+        const candidate next = {LOAD(X, x, base + place(&along, i)), i};
+        if (!IS_NAN(next.value))
+            best = better_of(best, next, smallest);
+    }
+#if GROUP > 1
+    const int item = ITEM;
+    values[item] = best.value;
+    places[item] = best.at;
+    for (int half_of = GROUP / 2; half_of > 0; half_of /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item < half_of) {
+            const candidate other = {values[item + half_of], places[item + half_of]};
+            best = better_of(best, other, smallest);
+            values[item] = best.value;
+            places[item] = best.at;
+        }
+    }
+#endif
+    if (ITEM == 0)
+        STORE(O, out, line, (real)(best.at < 0 || IS_NAN(LOAD(X, x, base)) ? 0 : best.at));
+}
+
+/* Sums of the elements of a line up to each of them. A work-item has a line. */
+kernel void running(global const X *x, global O *out, int lines, int count, int exclusive, int reverse, walk kept,
+                    walk along)
+{
+    const int line = LINE;
+    if (line >= lines || ITEM > 0)
+        return;
+    const int base = place(&kept, line);
+    total sum = {0, 0};
+    for (int i = 0; i < count; i++) {
+        const int at = base + place(&along, reverse ? count - 1 - i : i);
+        const total with = add(sum, LOAD(X, x, at));
+        STORE(O, out, at, exclusive ? sum.value : with.value);
+        sum = with;
+    }
+}
+
+#ifndef INT_MATH
+
+#define SUM 0
+#define SUM_OF_SQUARES 1
+#define PRODUCT 2
+#define MAXIMUM 3
+#define MINIMUM 4
 
 static inline total start_of(int kind)
 {
@@ -65,23 +154,6 @@ static inline real together(int kind, total t, local real *shared)
 #else
     return t.value;
 #endif
-}
-
-#if GROUP > 1
-#define LINE get_group_id(0)
-#define ITEM get_local_id(0)
-#define SHARED local real shared[GROUP];
-#else
-#define LINE get_global_id(0)
-#define ITEM 0
-#define SHARED local real shared[1];
-#endif
-
-static inline int place(const walk *w, int i)
-{
-    int at[1];
-    walk_to(w, i, 1, at);
-    return at[0];
 }
 
 kernel void reduce(global const X *x, global O *out, int lines, int count, int kind, int is_mean, walk kept,
@@ -174,3 +246,5 @@ kernel void apply(global const X *x, global const S *means, global const S *fact
         v += LOAD(B, beta, at[1]);
     STORE(O, out, i, FOLLOWED(v, i));
 }
+
+#endif
