@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/gpu_memory.h"
 #ifdef ODLC_BACKEND_GPU
 #include "backend/gpu/gpu_context.h"
 #endif
@@ -172,7 +173,8 @@ struct odlc_gpu_counts odlc_gpu_count(odlc_gpu *gpu)
         return (struct odlc_gpu_counts){0};
     struct gpu_context *context = gpu->context;
     (void)pthread_mutex_lock(&context->lock);
-    const struct odlc_gpu_counts counts = {context->builds, context->loads, context->uploads};
+    const struct odlc_gpu_counts counts = {context->builds, context->loads, context->uploads,
+                                          context->copies};
     (void)pthread_mutex_unlock(&context->lock);
     return counts;
 }
@@ -206,6 +208,7 @@ void odlc_gpu_free(odlc_gpu *gpu)
 {
     if (!gpu)
         return;
+    gpu_memories_drop(gpu);
     close_context(gpu->context);
     (void)pthread_mutex_destroy(&gpu->lock);
     arena_destroy(gpu->arena);
@@ -214,7 +217,7 @@ void odlc_gpu_free(odlc_gpu *gpu)
 
 /* Opened without the lock, which a jump out of exhausted memory would leave behind: who comes second uses the first's.
  */
-static odlc_status take_context(odlc_gpu *gpu, struct diags *diags, struct gpu_context **out)
+odlc_status gpu_take_context(odlc_gpu *gpu, struct diags *diags, struct gpu_context **out)
 {
     struct gpu_context *fresh = NULL;
     if (!is_prepared(gpu))
@@ -259,7 +262,7 @@ odlc_status gpu_options(odlc_gpu *gpu, struct diags *diags, const char *graph, b
     config->repository = c->kernel_repository;
     config->performance = performance_of(c->performance);
     if (shares)
-        TRY(take_context(gpu, diags, &config->context));
+        TRY(gpu_take_context(gpu, diags, &config->context));
     if (c->n_graph_names && !is_among(graph, c->graph_names, c->n_graph_names))
         return ODLC_OK;
     config->precision = precision_of(c->precision);

@@ -18,12 +18,16 @@ struct odlc_gpu {
     const struct json_value *graph_values; /* … and the first of its graph_names */
     pthread_mutex_t lock;                  /* of the context */
     struct gpu_context *context;           /* NULL before a run was prepared */
+    struct odlc_gpu_memory *memories;      /* that are registered; under the lock */
 };
 
 /* Fills the options of an execution of a graph. With `shares` the execution uses the context, which is opened where it
  * is not: ODLC_ERR_UNSUPPORTED, ODLC_ERR_NOMEM. */
 odlc_status gpu_options(odlc_gpu *gpu, struct diags *diags, const char *graph, bool shares, struct gpu_config *config,
                         struct executor_options *options) MUST_USE;
+
+/* The context, which is opened where it is not. Fails as above. */
+odlc_status gpu_take_context(odlc_gpu *gpu, struct diags *diags, struct gpu_context **out) MUST_USE;
 
 /* Reads a file's configuration into the object. */
 odlc_status gpu_file_read(odlc_gpu *gpu, const char *path) MUST_USE;

@@ -27,6 +27,8 @@ struct memory {
      * need not be over when the function returns. */
     odlc_status (*upload)(void *state, void *place, const void *host, uint64_t size, bool lasting);
     odlc_status (*download)(void *state, void *host, const void *place, uint64_t size);
+    /* All that steps of this run do is done, and was done without a fault. Called where places are the caller's. */
+    odlc_status (*finish)(void *state);
 };
 
 struct package_set; /* package/package.h */

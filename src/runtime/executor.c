@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "runtime/check_types.h"
+#include "runtime/lend.h"
 
 /* Bytes of mapped constants whose pages are kept; then they are given back, to be mapped again when they are needed. */
 #define MAX_RESIDENT ((uint64_t)16 << 20)
@@ -332,23 +333,24 @@ static odlc_status show_results(struct executor *e, const struct plan_step *step
 static odlc_status run_step(struct executor *e, size_t s)
 {
     const struct plan_step *step = &e->plan.steps.data[s];
-    if (step->is_idle)
+    if (lending_is_idle(e, s))
         return ODLC_OK;
     return step->kind == STEP_GROUP ? run_group(e, step, e->steps[s]) : run_copy(e, step);
 }
 
 odlc_status executor_run(struct executor *e)
 {
+    TRY(lending_begin(e));
     uint64_t begin = now();
     for (size_t s = 0; s < e->plan.steps.count; s++) {
         const struct plan_step *step = &e->plan.steps.data[s];
         TRY(run_step(e, s));
-        const uint64_t end = step->is_idle ? begin : now();
+        const uint64_t end = lending_is_idle(e, s) ? begin : now();
         e->begins[s] = begin;
         e->nanoseconds[s] = end - begin;
         TRY(show_results(e, step));
         begin = e->observed ? now() : end;
         release_group(e, step);
     }
-    return ODLC_OK;
+    return lending_end(e);
 }

@@ -43,6 +43,7 @@ struct executor {
     uint64_t unreleased;            /* bytes of these constants */
     const bool *observed;
     struct observer observer;
+    struct lending *lending; /* runtime/lend.h; NULL: nothing is lent */
 };
 
 /* Prepares the computation of `wanted`. The graph, its constants and the options' arrays must outlive the executor,

@@ -23,6 +23,7 @@ struct gpu_context {
     uint64_t loads;                    /* … that came from the repository */
     uint64_t kept;                     /* builds when programs were last written to it */
     uint64_t uploads;                  /* weights that were brought to the device */
+    uint64_t copies;                   /* tensors that went there or back in runs */
     uint64_t hash_key[2];
 };
 

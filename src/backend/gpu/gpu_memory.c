@@ -57,11 +57,20 @@ static void *place(void *state, void *object, uint64_t offset, uint64_t size)
     return part->buffer;
 }
 
+/* Counts a tensor that goes between the host's memory and the device's. */
+static void count_copy(const struct gpu *gpu)
+{
+    (void)pthread_mutex_lock(&gpu->context->lock);
+    gpu->context->copies++;
+    (void)pthread_mutex_unlock(&gpu->context->lock);
+}
+
 static odlc_status upload(void *state, void *to, const void *host, uint64_t size, bool lasting)
 {
     const struct gpu *gpu = state;
     if (size == 0)
         return ODLC_OK;
+    count_copy(gpu);
     return gpu_check(gpu, "a tensor is not brought to the device",
                      clEnqueueWriteBuffer(gpu->queue, to, lasting ? CL_FALSE : CL_TRUE, 0, size, host, 0, NULL, NULL));
 }
@@ -71,8 +80,16 @@ static odlc_status download(void *state, void *host, const void *from, uint64_t 
     struct gpu *gpu = state;
     if (size == 0)
         return ODLC_OK;
+    count_copy(gpu);
     TRY(gpu_check(gpu, "a tensor is not brought back from the device",
                   clEnqueueReadBuffer(gpu->queue, (cl_mem)from, CL_TRUE, 0, size, host, 0, NULL, NULL)));
+    return gpu_check_faults(gpu);
+}
+
+static odlc_status finish(void *state)
+{
+    struct gpu *gpu = state;
+    TRY(gpu_check(gpu, "kernels do not end", clFinish(gpu->queue)));
     return gpu_check_faults(gpu);
 }
 
@@ -83,4 +100,5 @@ const struct memory gpu_memory = {.name = "gpu",
                                   .give = give,
                                   .place = place,
                                   .upload = upload,
-                                  .download = download};
+                                  .download = download,
+                                  .finish = finish};
