@@ -59,6 +59,7 @@ struct odlc_gpu_counts {
     uint64_t loads;   /* … taken from the repository */
     uint64_t uploads; /* weights brought to the device */
     uint64_t copies;  /* tensors that executions copied between the host's memory and the device's, one by one */
+    uint64_t replays; /* recorded sequences of kernels that executions enqueued (cl_khr_command_buffer) */
 };
 
 /* A context with the defaults, which belongs to the caller; NULL when memory runs out. In a build without the backend,
@@ -142,11 +143,11 @@ typedef struct odlc_gpu_memory odlc_gpu_memory;
 ODLC_API odlc_status odlc_gpu_open(odlc_gpu *gpu, struct odlc_gpu_opencl *out) ODLC_MUST_USE;
 
 /* Registers buffers, one for each tensor that they will be, all or none: memories (count long, the caller's) are all
- * NULL unless the status is ODLC_OK. Opens the device as odlc_gpu_open. A buffer stays the caller's, and is not released
- * before it is deregistered. The diagnostic's code says what is wrong: ODLC_ERR_USAGE "gpu-memory-argument": an array is
- * NULL, nothing is to be registered, a descriptor has no size, members that this library does not know, no buffer, no
- * dimensions, or a type of elements that there is not; "gpu-memory-registered": the buffer is registered already;
- * "gpu-memory-context": it is of another OpenCL context; "gpu-memory-mapped": the host has it mapped.
+ * NULL unless the status is ODLC_OK. Opens the device as odlc_gpu_open. A buffer stays the caller's, and is not
+ * released before it is deregistered. The diagnostic's code says what is wrong: ODLC_ERR_USAGE "gpu-memory-argument":
+ * an array is NULL, nothing is to be registered, a descriptor has no size, members that this library does not know, no
+ * buffer, no dimensions, or a type of elements that there is not; "gpu-memory-registered": the buffer is registered
+ * already; "gpu-memory-context": it is of another OpenCL context; "gpu-memory-mapped": the host has it mapped.
  * ODLC_ERR_UNSUPPORTED "gpu-memory-type": it is no buffer, but an image or of another kind of memory. ODLC_ERR_INVALID
  * "gpu-memory-shape": a dimension is not 1 or more, or the elements need more bytes than it has. */
 ODLC_API odlc_status odlc_gpu_register(odlc_gpu *gpu, const struct odlc_gpu_descriptor *descriptors, size_t count,
@@ -156,8 +157,8 @@ ODLC_API odlc_status odlc_gpu_register(odlc_gpu *gpu, const struct odlc_gpu_desc
 ODLC_API odlc_status odlc_gpu_deregister(odlc_gpu *gpu, odlc_gpu_memory *const *memories, size_t count) ODLC_MUST_USE;
 
 /* From the next execution on, an input that is needed, or a result, of the run lies in the memory; NULL: where it lay
- * before any call, and an input must be set again. After odlc_run_set_gpu with the memory's object and a choice of results
- * that are kept; until the next choice. What others enqueued that writes an input's buffer must be done when
+ * before any call, and an input must be set again. After odlc_run_set_gpu with the memory's object and a choice of
+ * results that are kept; until the next choice. What others enqueued that writes an input's buffer must be done when
  * odlc_run_execute is called, which returns when a result's buffer is written. Results are then not to be had by
  * odlc_run_get_floats (ODLC_ERR_USAGE) and odlc_run_native (NULL). A buffer may be a result of one run and an input of
  * another one. Nothing is copied unless a step of another backend reads the tensor as well. ODLC_ERR_USAGE: no such

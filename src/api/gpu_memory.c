@@ -92,7 +92,7 @@ static bool is_registered(const odlc_gpu *gpu, const odlc_gpu_memory *fresh, con
 }
 
 /* Puts one more memory before those of this call. */
-static odlc_status register_one(odlc_gpu *gpu, const struct gpu_context *context, const struct odlc_gpu_descriptor *d,
+static odlc_status register_one(odlc_gpu *gpu, struct gpu_context *context, const struct odlc_gpu_descriptor *d,
                                 odlc_gpu_memory **fresh)
 {
     struct type type;
@@ -103,7 +103,7 @@ static odlc_status register_one(odlc_gpu *gpu, const struct gpu_context *context
     TRY(gpu_lent_begin(context, &gpu->diags, d->buffer, &lent));
     odlc_gpu_memory *memory = calloc(1, sizeof(*memory));
     if (!memory || lent.size < shape_count(&type.shape) * dtype_size(type.dtype)) {
-        gpu_lent_end(&lent);
+        gpu_lent_end(context, &lent);
         free(memory);
         return !memory ? ODLC_ERR_NOMEM
                        : diag_error(&gpu->diags, ODLC_ERR_INVALID, AT(.file = NULL), "gpu-memory-shape",
@@ -119,7 +119,7 @@ static void drop(odlc_gpu_memory *list)
 {
     for (odlc_gpu_memory *m = list, *next; m; m = next) {
         next = m->next;
-        gpu_lent_end(&m->lent);
+        gpu_lent_end(m->gpu->context, &m->lent);
         free(m);
     }
 }

@@ -173,8 +173,8 @@ struct odlc_gpu_counts odlc_gpu_count(odlc_gpu *gpu)
         return (struct odlc_gpu_counts){0};
     struct gpu_context *context = gpu->context;
     (void)pthread_mutex_lock(&context->lock);
-    const struct odlc_gpu_counts counts = {context->builds, context->loads, context->uploads,
-                                          context->copies};
+    const struct odlc_gpu_counts counts = {context->builds, context->loads, context->uploads, context->copies,
+                                           context->replays};
     (void)pthread_mutex_unlock(&context->lock);
     return counts;
 }

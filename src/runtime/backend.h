@@ -23,6 +23,9 @@ struct memory {
     /* The handle of a part of the block (with is_apart, all of the part at that offset), which stands in buffer.data
      * where the host's address would. It goes with the block. NULL: there is none. */
     void *(*place)(void *state, void *block, uint64_t offset, uint64_t size);
+    /* A run begins: what a run before that failed did not bring to its end is forgotten. NULL: there is nothing to do.
+     */
+    void (*begin)(void *state);
     /* `lasting`: the host's bytes stay as they are until results of this run have been downloaded, so that the copy
      * need not be over when the function returns. */
     odlc_status (*upload)(void *state, void *place, const void *host, uint64_t size, bool lasting);

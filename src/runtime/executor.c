@@ -338,9 +338,19 @@ static odlc_status run_step(struct executor *e, size_t s)
     return step->kind == STEP_GROUP ? run_group(e, step, e->steps[s]) : run_copy(e, step);
 }
 
+static odlc_status begin_run(struct executor *e)
+{
+    for (uint32_t i = 0; i < e->claims.n_backends; i++) {
+        const struct opened *opened = &e->claims.backends[i];
+        if (opened->backend->memory && opened->backend->memory->begin)
+            opened->backend->memory->begin(opened->state);
+    }
+    return lending_begin(e);
+}
+
 odlc_status executor_run(struct executor *e)
 {
-    TRY(lending_begin(e));
+    TRY(begin_run(e));
     uint64_t begin = now();
     for (size_t s = 0; s < e->plan.steps.count; s++) {
         const struct plan_step *step = &e->plan.steps.data[s];

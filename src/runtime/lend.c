@@ -4,11 +4,11 @@
 /* Of one kind of memory: the first in which something is lent. */
 struct lending {
     uint32_t space;
-    void **own;         /* per tensor: its place by the plan */
-    void **lent;        /* per tensor: the caller's; NULL: none */
-    bool *is_settled;   /* per tensor: it lies in what is lent, for itself or for a tensor of the same elements */
-    bool *is_idle;      /* per step */
-    bool *host_reads;   /* per tensor: a step reads it in another memory */
+    void **own;       /* per tensor: its place by the plan */
+    void **lent;      /* per tensor: the caller's; NULL: none */
+    bool *is_settled; /* per tensor: it lies in what is lent, for itself or for a tensor of the same elements */
+    bool *is_idle;    /* per step */
+    bool *host_reads; /* per tensor: a step reads it in another memory */
     const struct opened *opened;
 };
 

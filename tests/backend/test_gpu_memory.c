@@ -246,13 +246,34 @@ START_TEST(buffers_take_turns)
         memories[i] = lend(i % 2 ? "y" : "x", buffers[i], "Float_32");
     }
     for (int i = 0; i < 8; i++) {
+        const uint64_t replays = odlc_gpu_count(gpu).replays;
         const int k = i % 2 * 2;
         expect_ok(odlc_run_set_memory(run, "x", memories[k]));
         expect_ok(odlc_run_set_memory(run, "y", memories[k + 1]));
         try_buffers(buffers[k], buffers[k + 1], i);
+        ck_assert_uint_eq(odlc_gpu_count(gpu).replays, replays + (i >= 2)); /* each pair is recorded */
     }
     ck_assert_uint_eq(odlc_gpu_count(gpu).copies, 0);
     give_back(buffers, 4);
+}
+END_TEST
+
+/* Recordings have buffers in them: those that are gone, and whose addresses others may get, are not used again. */
+START_TEST(recordings_end_with_their_buffers)
+{
+    begin_plain(DT_FLOAT32);
+    for (int i = 0; i < 4; i++) {
+        cl_mem buffers[] = {make_buffer(0, COUNT * sizeof(float)), make_buffer(0, COUNT * sizeof(float))};
+        odlc_gpu_memory *memories[] = {lend("x", buffers[0], "Float_32"), lend("y", buffers[1], "Float_32")};
+        const uint64_t replays = odlc_gpu_count(gpu).replays;
+        for (int k = 0; k < 3; k++)
+            try_buffers(buffers[0], buffers[1], i + k);
+        ck_assert_uint_eq(odlc_gpu_count(gpu).replays, replays + 2);
+        expect_ok(odlc_run_set_memory(run, "x", NULL));
+        expect_ok(odlc_run_set_memory(run, "y", NULL));
+        expect_ok(odlc_gpu_deregister(gpu, memories, 2));
+        give_back(buffers, 2);
+    }
 }
 END_TEST
 
@@ -415,8 +436,7 @@ START_TEST(all_are_registered_or_none)
         clReleaseMemObject(image);
         d[1] = good;
     }
-    void *mapped =
-        clEnqueueMapBuffer(queue, buffers[1], CL_TRUE, CL_MAP_READ, 0, size, 0, NULL, NULL, &error);
+    void *mapped = clEnqueueMapBuffer(queue, buffers[1], CL_TRUE, CL_MAP_READ, 0, size, 0, NULL, NULL, &error);
     expect_refusal(d, 2, ODLC_ERR_USAGE, "gpu-memory-mapped");
     clEnqueueUnmapMemObject(queue, buffers[1], mapped, 0, NULL, NULL);
     clFinish(queue);
@@ -427,8 +447,7 @@ START_TEST(all_are_registered_or_none)
     expect_refusal(d, 1, ODLC_ERR_USAGE, "gpu-memory-registered");
     expect_ok(odlc_gpu_deregister(gpu, memories, 2));
     expect_ok(odlc_gpu_register(gpu, d, 2, memories)); /* and once more */
-    ck_assert_int_eq(odlc_gpu_deregister(gpu, (odlc_gpu_memory *const[]){memories[0], memories[0]}, 2),
-                     ODLC_ERR_USAGE);
+    ck_assert_int_eq(odlc_gpu_deregister(gpu, (odlc_gpu_memory *const[]){memories[0], memories[0]}, 2), ODLC_ERR_USAGE);
     give_back(buffers, 3); /* registered ones are held until the object goes */
     clReleaseContext(other);
 }
@@ -445,8 +464,8 @@ static void expect_unset(const char *tensor, odlc_gpu_memory *memory, odlc_statu
 START_TEST(runs_refuse_what_does_not_fit)
 {
     const size_t size = COUNT * sizeof(float);
-    cl_mem buffers[] = {make_buffer(0, size), make_buffer(CL_MEM_READ_ONLY, size),
-                        make_buffer(CL_MEM_WRITE_ONLY, size), make_buffer(0, size)};
+    cl_mem buffers[] = {make_buffer(0, size), make_buffer(CL_MEM_READ_ONLY, size), make_buffer(CL_MEM_WRITE_ONLY, size),
+                        make_buffer(0, size)};
     odlc_gpu_memory *memories[4], *foreign;
     struct odlc_gpu_descriptor d[4];
     const int64_t turned[] = {COLUMNS, ROWS};
@@ -481,8 +500,7 @@ END_TEST
 static bool claim_negations(void *state, const struct claiming *c, node_id id, struct group *group)
 {
     group->reason = "it is no Neg";
-    return graph_node(c->scope->graph, id)->op->id == OP_ElementWiseNeg &&
-           reference_backend.claim(state, c, id, group);
+    return graph_node(c->scope->graph, id)->op->id == OP_ElementWiseNeg && reference_backend.claim(state, c, id, group);
 }
 
 /* x is read by the host, too; what the host gives is copied there, and what it reads of the device's is copied back. */
@@ -496,13 +514,15 @@ START_TEST(others_get_copies)
     cl_int error;
     float values[COUNT], found[COUNT];
     const tensor_id x = add_input("x", DT_FLOAT32), minus = unary(OP_ElementWiseNeg, "minus", x);
-    const tensor_id absolute = unary(OP_ElementWiseAbs, "absolute", x), last = unary(OP_ElementWiseNeg, "last", absolute);
+    const tensor_id absolute = unary(OP_ElementWiseAbs, "absolute", x),
+                    last = unary(OP_ElementWiseNeg, "last", absolute);
     const tensor_id other = unary(OP_ElementWiseAbs, "other", minus), wanted[] = {absolute, last, minus, other};
     const struct executor_options options = {.backends = backends, .gpu = &config};
     host.claim = claim_negations;
     ck_assert_int_eq(gpu_context_create(&diags, NULL, &config.context), ODLC_OK);
     ck_assert_int_eq(executor_create(arena, scratch, &diags, g, wanted, 4, &options, &e), ODLC_OK);
-    cl_command_queue its = clCreateCommandQueueWithProperties(config.context->handle, config.context->device.id, NULL, &error);
+    cl_command_queue its =
+        clCreateCommandQueueWithProperties(config.context->handle, config.context->device.id, NULL, &error);
     const tensor_id lent[] = {x, absolute, minus};
     cl_mem buffers[3];
     for (int i = 0; i < 3; i++) {
@@ -511,7 +531,8 @@ START_TEST(others_get_copies)
     }
     ck_assert(!executor_lend(e, &gpu_memory, last, buffers[0])); /* the host alone has it */
     fill(values, 1);
-    ck_assert_int_eq(clEnqueueWriteBuffer(its, buffers[0], CL_TRUE, 0, sizeof(values), values, 0, NULL, NULL), CL_SUCCESS);
+    ck_assert_int_eq(clEnqueueWriteBuffer(its, buffers[0], CL_TRUE, 0, sizeof(values), values, 0, NULL, NULL),
+                     CL_SUCCESS);
     memset(e->buffers[x].data, 0, sizeof(values)); /* it is not what lies there */
     ck_assert_int_eq(executor_run(e), ODLC_OK);
     for (int i = 0; i < COUNT; i++) {
@@ -561,6 +582,7 @@ int main(void)
     tcase_set_timeout(tc, 120);
     tcase_add_test(tc, nothing_is_copied);
     tcase_add_test(tc, buffers_take_turns);
+    tcase_add_test(tc, recordings_end_with_their_buffers);
     tcase_add_loop_test(tc, elements_are_of_the_tensors_types, 0, 6);
     tcase_add_test(tc, reshaped_tensors_are_found);
     tcase_add_test(tc, runs_hand_buffers_to_each_other);

@@ -6,6 +6,7 @@
 #include "backend/gpu/gpu_follow.h"
 #include "backend/gpu/gpu_memory.h"
 #include "backend/gpu/gpu_product.h"
+#include "backend/gpu/gpu_record.h"
 #include "op/op.h"
 
 /* ---- the table ---- */
@@ -30,6 +31,7 @@ static const struct gpu_op *gpu_op_of(const struct node *n)
 static void close_gpu(void *state)
 {
     struct gpu *gpu = state;
+    gpu_recordings_close(gpu->recordings);
     if (gpu->queue) {
         (void)clFinish(gpu->queue);
         (void)clReleaseCommandQueue(gpu->queue);
@@ -65,7 +67,10 @@ static odlc_status open_queue(struct gpu *gpu)
 {
     cl_int error;
     gpu->queue = make_queue(gpu, &error);
-    return gpu_check(gpu, "there is no queue", error);
+    TRY(gpu_check(gpu, "there is no queue", error));
+    if (!gpu->config->no_recording && !gpu->config->profile)
+        gpu->recordings = gpu_recordings_open(gpu);
+    return ODLC_OK;
 }
 
 static odlc_status open_all(struct gpu *gpu)
@@ -140,8 +145,12 @@ static odlc_status prepare(void *state, const struct backend_scope *scope, const
 
 static odlc_status run(void *step, const struct backend_scope *scope, const struct buffer *in, struct buffer *out)
 {
-    (void)scope;
-    return gpu_step_run(step, in, out);
+    return gpu_step_run(step, scope->scratch, in, out);
+}
+
+static void release(void *step)
+{
+    gpu_recordings_drop(((struct gpu_step *)step)->gpu->recordings);
 }
 
 const struct backend gpu_backend = {.name = "gpu",
@@ -151,4 +160,5 @@ const struct backend gpu_backend = {.name = "gpu",
                                     .close = close_gpu,
                                     .claim = claim,
                                     .prepare = prepare,
-                                    .run = run};
+                                    .run = run,
+                                    .release = release};

@@ -24,6 +24,8 @@ struct gpu_context {
     uint64_t kept;                     /* builds when programs were last written to it */
     uint64_t uploads;                  /* weights that were brought to the device */
     uint64_t copies;                   /* tensors that went there or back in runs */
+    uint64_t replays;                  /* recordings that were enqueued (gpu_record.h) */
+    uint64_t withdrawn;                /* buffers of the caller's whose registration ended (gpu_lent.h) */
     uint64_t hash_key[2];
 };
 
@@ -36,6 +38,10 @@ odlc_status gpu_context_use_repository(struct gpu_context *context, struct diags
 /* Writes the programs of the context to its repository, where it has one and has built some. The warning
  * gpu-repository: they cannot be written. */
 void gpu_context_keep(struct gpu_context *context, struct diags *diags);
+/* Adds one to a number of the context. */
+void gpu_context_count(struct gpu_context *context, uint64_t *number);
+/* While it is the same, no buffer that a run had has gone. */
+uint64_t gpu_context_withdrawn(struct gpu_context *context);
 /* After all executions with it. NULL is allowed. */
 void gpu_context_destroy(struct gpu_context *context);
 

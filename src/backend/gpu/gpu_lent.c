@@ -66,7 +66,8 @@ odlc_status gpu_lent_begin(const struct gpu_context *context, struct diags *diag
     return ODLC_OK;
 }
 
-void gpu_lent_end(const struct gpu_lent *lent)
+void gpu_lent_end(struct gpu_context *context, const struct gpu_lent *lent)
 {
+    gpu_context_count(context, &context->withdrawn);
     (void)clReleaseMemObject(lent->buffer);
 }

@@ -9,8 +9,8 @@ struct gpu_context; /* gpu_context.h */
 
 /* What a buffer can be used for. */
 struct gpu_lent {
-    void *buffer;  /* a cl_mem */
-    uint64_t size; /* bytes */
+    void *buffer;             /* a cl_mem */
+    uint64_t size;            /* bytes */
     bool is_read, is_written; /* kernels may do that */
 };
 
@@ -22,6 +22,6 @@ void gpu_lent_handles(const struct gpu_context *context, void *out[3]);
  * host has it mapped; "gpu-memory-argument" (ODLC_ERR_USAGE), the driver does not know it. */
 odlc_status gpu_lent_begin(const struct gpu_context *context, struct diags *diags, void *buffer,
                            struct gpu_lent *out) MUST_USE;
-void gpu_lent_end(const struct gpu_lent *lent);
+void gpu_lent_end(struct gpu_context *context, const struct gpu_lent *lent);
 
 #endif

@@ -2,6 +2,7 @@
 #include "backend/gpu/gpu_step.h"
 
 #include "backend/gpu/gpu_memory.h"
+#include "backend/gpu/gpu_record.h"
 
 /* ---- running ---- */
 
@@ -37,20 +38,26 @@ static cl_mem buffer_at(const struct gpu_step *step, uint32_t place, const struc
     return place < step->io.n_inputs ? in[place].data : out[place - step->io.n_inputs].data;
 }
 
-static odlc_status run_call(const struct gpu_step *step, struct gpu_call *call, const struct buffer *in,
-                            const struct buffer *out)
+odlc_status gpu_bind(const struct gpu *gpu, struct gpu_call *call, const cl_mem *buffers)
+{
+    const uint64_t withdrawn = gpu_context_withdrawn(gpu->context);
+    for (size_t i = 0; i < call->bindings.count; i++) {
+        struct gpu_binding *b = &call->bindings.data[i];
+        if (buffers[i] == b->last && b->withdrawn == withdrawn && !gpu->config->no_recording)
+            continue;
+        TRY(gpu_check(gpu, call->name, clSetKernelArg(call->kernel, b->index, sizeof(cl_mem), &buffers[i])));
+        b->last = buffers[i];
+        b->withdrawn = withdrawn;
+    }
+    return ODLC_OK;
+}
+
+static odlc_status enqueue(const struct gpu_step *step, struct gpu_call *call, const cl_mem *buffers)
 {
     const struct gpu *gpu = step->gpu;
     const struct gpu_profile *profile = gpu->config->profile;
-    for (size_t i = 0; i < call->bindings.count; i++) {
-        struct gpu_binding *b = &call->bindings.data[i];
-        const cl_mem buffer = buffer_at(step, b->place, in, out);
-        if (buffer == b->last && !gpu->config->no_recording)
-            continue;
-        TRY(gpu_check(gpu, call->name, clSetKernelArg(call->kernel, b->index, sizeof(cl_mem), &buffer)));
-        b->last = buffer;
-    }
     cl_event event = NULL;
+    TRY(gpu_bind(gpu, call, buffers));
     TRY(gpu_check(gpu, call->name,
                   clEnqueueNDRangeKernel(gpu->queue, call->kernel, call->dims, NULL, call->global, call->local, 0, NULL,
                                          profile ? &event : NULL)));
@@ -60,11 +67,18 @@ static odlc_status run_call(const struct gpu_step *step, struct gpu_call *call, 
     return gpu_check(gpu, call->name, clReleaseEvent(event));
 }
 
-odlc_status gpu_step_run(struct gpu_step *step, const struct buffer *in, const struct buffer *out)
+odlc_status gpu_step_run(struct gpu_step *step, struct arena *scratch, const struct buffer *in,
+                         const struct buffer *out)
 {
+    struct gpu_recordings *recordings = step->gpu->recordings;
     TRY(make_rooms(step));
-    for (size_t i = 0; i < step->calls.count; i++)
-        TRY(run_call(step, step->calls.data[i], in, out));
+    for (size_t i = 0; i < step->calls.count; i++) {
+        struct gpu_call *call = step->calls.data[i];
+        cl_mem *buffers = arena_array(scratch, cl_mem, call->bindings.count);
+        for (size_t k = 0; k < call->bindings.count; k++)
+            buffers[k] = buffer_at(step, call->bindings.data[k].place, in, out);
+        TRY(recordings ? gpu_recordings_add(recordings, call, buffers) : enqueue(step, call, buffers));
+    }
     return ODLC_OK;
 }
 

@@ -26,7 +26,8 @@ struct gpu_room {
 struct gpu {
     struct gpu_context *context;
     bool owns_context;
-    cl_command_queue queue; /* in order */
+    cl_command_queue queue;            /* in order */
+    struct gpu_recordings *recordings; /* gpu_record.h; NULL: kernels are enqueued one by one */
     const struct gpu_config *config;
     struct diags *diags;
     VEC(struct gpu_room) rooms; /* the steps', one after the other */
@@ -59,7 +60,8 @@ struct gpu_operand {
 struct gpu_binding {
     cl_uint index;
     uint32_t place;
-    cl_mem last; /* that the kernel has now */
+    cl_mem last;        /* that the kernel has now */
+    uint64_t withdrawn; /* the context's, when it got that */
 };
 
 /* A kernel with its arguments. */
@@ -80,7 +82,11 @@ struct gpu_step {
     uint32_t n_rooms;
 };
 
-odlc_status gpu_step_run(struct gpu_step *step, const struct buffer *in, const struct buffer *out) MUST_USE;
+/* Enqueues the step's kernels, or leaves them to gpu_flush. */
+odlc_status gpu_step_run(struct gpu_step *step, struct arena *scratch, const struct buffer *in,
+                         const struct buffer *out) MUST_USE;
+/* Gives the kernel the buffers of its bindings. */
+odlc_status gpu_bind(const struct gpu *gpu, struct gpu_call *call, const cl_mem *buffers) MUST_USE;
 
 /* ---- operators ---- */
 
