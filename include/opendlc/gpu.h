@@ -37,6 +37,10 @@ enum odlc_gpu_precision {
 /* How hard the device works, where its driver lets be asked (cl_khr_throttle_hints). */
 enum odlc_gpu_performance { ODLC_GPU_HIGH, ODLC_GPU_NORMAL, ODLC_GPU_LOW };
 
+/* Whose kernels come first on a device that several use, where its driver lets be asked (cl_khr_priority_hints). Where
+ * it does not, another one than ODLC_GPU_PRIORITY_NORMAL is a note ("gpu-priority"), once for a context. */
+enum odlc_gpu_priority { ODLC_GPU_PRIORITY_NORMAL, ODLC_GPU_PRIORITY_LOW, ODLC_GPU_PRIORITY_HIGH };
+
 /* All zeros but the size: the defaults. */
 struct odlc_gpu_config {
     size_t struct_size; /* sizeof(struct odlc_gpu_config) of the caller */
@@ -50,7 +54,9 @@ struct odlc_gpu_config {
     enum odlc_gpu_precision precision;
     int disable_memory_optimizations; /* each tensor has memory of its own; results are the same bits */
     int disable_node_optimizations;   /* a kernel for each node: none is fused into another's */
-    int disable_queue_recording;      /* arguments of kernels are set again in each execution */
+    int disable_queue_recording;      /* kernels are enqueued one by one, and get all arguments in each execution */
+    /* Of the context. */
+    enum odlc_gpu_priority priority;
 };
 
 /* What a context has done so far. */

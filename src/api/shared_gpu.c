@@ -73,8 +73,9 @@ static odlc_status configure(odlc_gpu *gpu, const struct odlc_gpu_config *given)
     if (given->struct_size < sizeof(given->struct_size) || has_unknown_members(given))
         return misused(gpu, "the configuration has no size, or members that this version does not know");
     memcpy(&config, given, given->struct_size < sizeof(config) ? given->struct_size : sizeof(config));
-    if ((unsigned)config.precision > ODLC_GPU_HYBRID || (unsigned)config.performance > ODLC_GPU_LOW)
-        return misused(gpu, "the configuration has a precision or a performance that does not exist");
+    if ((unsigned)config.precision > ODLC_GPU_HYBRID || (unsigned)config.performance > ODLC_GPU_LOW ||
+        (unsigned)config.priority > ODLC_GPU_PRIORITY_HIGH)
+        return misused(gpu, "the configuration has a precision, a performance or a priority that does not exist");
     const char **names = arena_array(gpu->arena, const char *, config.n_graph_names);
     for (size_t i = 0; i < config.n_graph_names; i++)
         names[i] = arena_strdup(gpu->arena, config.graph_names[i]);
@@ -254,6 +255,16 @@ static enum gpu_performance performance_of(enum odlc_gpu_performance performance
     return performances[performance];
 }
 
+static enum gpu_priority priority_of(enum odlc_gpu_priority priority)
+{
+    static const enum gpu_priority priorities[] = {
+        [ODLC_GPU_PRIORITY_NORMAL] = GPU_PRIORITY_NORMAL,
+        [ODLC_GPU_PRIORITY_LOW] = GPU_PRIORITY_LOW,
+        [ODLC_GPU_PRIORITY_HIGH] = GPU_PRIORITY_HIGH,
+    };
+    return priorities[priority];
+}
+
 odlc_status gpu_options(odlc_gpu *gpu, struct diags *diags, const char *graph, bool shares, struct gpu_config *config,
                         struct executor_options *options)
 {
@@ -261,6 +272,7 @@ odlc_status gpu_options(odlc_gpu *gpu, struct diags *diags, const char *graph, b
     config->device = c->device;
     config->repository = c->kernel_repository;
     config->performance = performance_of(c->performance);
+    config->priority = priority_of(c->priority);
     if (shares)
         TRY(gpu_take_context(gpu, diags, &config->context));
     if (c->n_graph_names && !is_among(graph, c->graph_names, c->n_graph_names))

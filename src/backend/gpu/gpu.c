@@ -47,20 +47,59 @@ static void close_gpu(void *state)
     gpu_context_destroy(gpu->context);
 }
 
-static cl_command_queue make_queue(const struct gpu *gpu, cl_int *error)
+/* What the device's driver can be asked for of a queue; ends with 0. */
+static void list_properties(const struct gpu *gpu, cl_queue_properties plain, cl_queue_properties out[7])
 {
     static const cl_queue_properties throttles[] = {
         [GPU_PERFORMANCE_HIGH] = CL_QUEUE_THROTTLE_HIGH_KHR,
         [GPU_PERFORMANCE_NORMAL] = CL_QUEUE_THROTTLE_MED_KHR,
         [GPU_PERFORMANCE_LOW] = CL_QUEUE_THROTTLE_LOW_KHR,
     };
+    static const cl_queue_properties priorities[] = {
+        [GPU_PRIORITY_NORMAL] = CL_QUEUE_PRIORITY_MED_KHR,
+        [GPU_PRIORITY_LOW] = CL_QUEUE_PRIORITY_LOW_KHR,
+        [GPU_PRIORITY_HIGH] = CL_QUEUE_PRIORITY_HIGH_KHR,
+    };
+    const struct gpu_device *device = &gpu->context->device;
+    *out++ = CL_QUEUE_PROPERTIES;
+    *out++ = plain;
+    if (device->has_throttles) {
+        *out++ = CL_QUEUE_THROTTLE_KHR;
+        *out++ = throttles[gpu->config->performance];
+    }
+    if (device->has_priorities) {
+        *out++ = CL_QUEUE_PRIORITY_KHR;
+        *out++ = priorities[gpu->config->priority];
+    }
+    *out = 0;
+}
+
+static cl_command_queue make_queue(const struct gpu *gpu, cl_int *error)
+{
     const struct gpu_device *device = &gpu->context->device;
     const cl_command_queue_properties plain = gpu->config->profile ? CL_QUEUE_PROFILING_ENABLE : 0;
-    if (!device->has_throttles || device->version < 200)
-        return clCreateCommandQueue(gpu->context->handle, device->id, plain, error);
-    const cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES, plain, CL_QUEUE_THROTTLE_KHR,
-                                              throttles[gpu->config->performance], 0};
-    return clCreateCommandQueueWithProperties(gpu->context->handle, device->id, properties, error);
+    cl_queue_properties properties[7];
+    list_properties(gpu, plain, properties);
+    return device->version < 200
+               ? clCreateCommandQueue(gpu->context->handle, device->id, plain, error)
+               : clCreateCommandQueueWithProperties(gpu->context->handle, device->id, properties, error);
+}
+
+/* Once for a context. */
+static void tell_of_priority(const struct gpu *gpu)
+{
+    struct gpu_context *context = gpu->context;
+    if (gpu->config->priority == GPU_PRIORITY_NORMAL ||
+        (context->device.has_priorities && context->device.version >= 200))
+        return;
+    (void)pthread_mutex_lock(&context->lock);
+    const bool is_told = context->is_told;
+    context->is_told = true;
+    (void)pthread_mutex_unlock(&context->lock);
+    if (!is_told)
+        diag_note(gpu->diags, AT(.file = NULL), "gpu-priority",
+                  "the priority has no effect: the driver of device %s does not offer any (cl_khr_priority_hints)",
+                  context->device.name);
 }
 
 static odlc_status open_queue(struct gpu *gpu)
@@ -77,6 +116,7 @@ static odlc_status open_all(struct gpu *gpu)
 {
     if (gpu->owns_context && gpu->config->repository)
         TRY(gpu_context_use_repository(gpu->context, gpu->diags, gpu->config->repository));
+    tell_of_priority(gpu);
     return open_queue(gpu);
 }
 

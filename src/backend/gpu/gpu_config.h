@@ -23,6 +23,9 @@ enum gpu_products {
 /* How hard the device works, where its driver lets be asked (cl_khr_throttle_hints). */
 enum gpu_performance { GPU_PERFORMANCE_HIGH, GPU_PERFORMANCE_NORMAL, GPU_PERFORMANCE_LOW };
 
+/* Whose kernels come first, where the driver lets be asked (cl_khr_priority_hints). */
+enum gpu_priority { GPU_PRIORITY_NORMAL, GPU_PRIORITY_LOW, GPU_PRIORITY_HIGH };
+
 struct gpu_context; /* gpu_context.h */
 struct gpu_profile; /* gpu_step.h */
 
@@ -34,6 +37,7 @@ struct gpu_config {
     enum gpu_precision precision;
     enum gpu_products products;
     enum gpu_performance performance;
+    enum gpu_priority priority;
     bool no_fusion;                    /* a step for each node */
     bool no_recording;                 /* arguments of kernels are set again in each run */
     bool specializes;                  /* on processors, too, products are built for what follows them */

@@ -26,6 +26,7 @@ struct gpu_context {
     uint64_t copies;                   /* tensors that went there or back in runs */
     uint64_t replays;                  /* recordings that were enqueued (gpu_record.h) */
     uint64_t withdrawn;                /* buffers of the caller's whose registration ended (gpu_lent.h) */
+    bool is_told;                      /* that the device knows no priorities */
     uint64_t hash_key[2];
 };
 
