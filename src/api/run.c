@@ -11,6 +11,7 @@
 #include "dlc/record.h"
 #include "ir/tensor_name.h"
 #include "op/registry.h"
+#include "package/device_package.h"
 #include "op/op.h"
 
 /* Names listed in the hint of an unknown one. */
@@ -343,6 +344,7 @@ static odlc_status prepare(odlc_run *run, const tensor_id *wanted, size_t count,
     options.backends = run->backends;
     options.threads = run->threads;
     options.packages = &run->packages;
+    options.device_ops = &package_device_ops;
     options.fast_memory = run->plugins.fast_memory;
     options.slices = run->plugins.slices;
     options.explains = run->plugins.explains;

@@ -35,6 +35,7 @@ struct memory {
 };
 
 struct package_set; /* package/package.h */
+struct device_ops;  /* runtime/device_ops.h */
 struct gpu_config;  /* backend/gpu/gpu_config.h */
 
 /* The surroundings of a backend during one execution of a graph. The arena lives as long as the steps; scratch is
@@ -45,12 +46,13 @@ struct backend_scope {
     const struct graph *graph;
     const struct buffer
         *constants; /* per tensor: the elements of constants in the host's memory, others without data but with types */
-    uint32_t threads;                   /* 1 or more */
-    const struct package_set *packages; /* with kernels of user-defined ops; NULL: none */
-    const struct gpu_config *gpu;       /* what the GPU backend is asked for; NULL: its defaults */
-    uint64_t fast_memory;               /* bytes that backends which simulate a target have there; 0: their default */
-    uint32_t slices;                    /* into which these divide a kernel's work; 0: their default */
-    bool has_own_places;                /* the plan gives each tensor a place that no other has */
+    uint32_t threads;                    /* 1 or more */
+    const struct package_set *packages;  /* with kernels of user-defined ops; NULL: none */
+    const struct device_ops *device_ops; /* user-defined ops for devices; NULL: none */
+    const struct gpu_config *gpu;        /* what the GPU backend is asked for; NULL: its defaults */
+    uint64_t fast_memory;                /* bytes that backends which simulate a target have there; 0: their default */
+    uint32_t slices;                     /* into which these divide a kernel's work; 0: their default */
+    bool has_own_places;                 /* the plan gives each tensor a place that no other has */
 };
 
 /* How a backend says what it decided. */

@@ -256,6 +256,7 @@ odlc_status executor_create(struct arena *arena, struct arena *scratch, struct d
                                       .constants = e->buffers,
                                       .threads = options->threads ? options->threads : 1,
                                       .packages = options->packages,
+                                      .device_ops = options->device_ops,
                                       .gpu = options->gpu,
                                       .fast_memory = options->fast_memory,
                                       .slices = options->slices,

@@ -8,12 +8,15 @@
 #include "backend/gpu/gpu_product.h"
 #include "backend/gpu/gpu_record.h"
 #include "op/op.h"
+#include "runtime/device_ops.h"
 
 /* ---- the table ---- */
 
 #define GPU_OP(op, family) extern const struct gpu_op gpu_##family;
 #include "backend/gpu/gpu_ops.def"
 #undef GPU_OP
+
+extern const struct gpu_op gpu_udo; /* gpu_udo.c: nodes of packages */
 
 static const struct gpu_op *gpu_op_of(const struct node *n)
 {
@@ -23,7 +26,7 @@ static const struct gpu_op *gpu_op_of(const struct node *n)
 #undef GPU_OP
     };
     const size_t id = (size_t)n->op->id;
-    return id < COUNT_OF(table) ? table[id] : NULL;
+    return n->op->package ? &gpu_udo : id < COUNT_OF(table) ? table[id] : NULL;
 }
 
 /* ---- the contract ---- */
@@ -116,6 +119,8 @@ static odlc_status open_all(struct gpu *gpu)
 {
     if (gpu->owns_context && gpu->config->repository)
         TRY(gpu_context_use_repository(gpu->context, gpu->diags, gpu->config->repository));
+    if (gpu->scope->device_ops)
+        TRY(gpu->scope->device_ops->open(gpu->scope));
     tell_of_priority(gpu);
     return open_queue(gpu);
 }
@@ -124,7 +129,7 @@ static odlc_status open_gpu(const struct backend_scope *scope, void **state)
 {
     static const struct gpu_config defaults = {.context = NULL};
     struct gpu *gpu = arena_new(scope->arena, struct gpu);
-    *gpu = (struct gpu){.config = scope->gpu ? scope->gpu : &defaults, .diags = scope->diags};
+    *gpu = (struct gpu){.config = scope->gpu ? scope->gpu : &defaults, .scope = scope, .diags = scope->diags};
     gpu->context = gpu->config->context;
     gpu->owns_context = !gpu->context;
     if (gpu->owns_context)

@@ -11,6 +11,7 @@
 struct gpu_program;    /* gpu_kernels.c */
 struct gpu_weight;     /* gpu_weights.c */
 struct gpu_repository; /* gpu_repository.c */
+struct gpu_package;    /* gpu_package.c */
 
 struct gpu_context {
     struct gpu_device device;
@@ -18,6 +19,8 @@ struct gpu_context {
     pthread_mutex_t lock; /* of what follows */
     struct gpu_program *programs;
     struct gpu_weight *weights;
+    struct gpu_package *packages;      /* whose kernels executions asked for */
+    char *repository_folder;           /* NULL: programs are kept nowhere */
     struct gpu_repository *repository; /* where programs are kept; NULL: nowhere */
     uint64_t builds;                   /* programs that were built from source */
     uint64_t loads;                    /* … that came from the repository */

@@ -111,10 +111,21 @@ static void release_kernel(void *kernel)
     (void)clReleaseKernel(kernel);
 }
 
-odlc_status gpu_call_begin(struct gpu_making *m, const char *source, const char *function, struct gpu_call **out)
+odlc_status gpu_call_add(struct gpu_making *m, const struct gpu_source *source, const char *function,
+                         const char *options, const char *name, struct gpu_call **out)
 {
     struct arena *arena = m->scope->arena;
     struct gpu_call *call = arena_new(arena, struct gpu_call);
+    TRY(gpu_kernel_get(m->gpu->context, m->scope->diags, source, function, options, &call->kernel));
+    arena_defer(arena, release_kernel, call->kernel);
+    call->name = name;
+    vec_push(arena, &m->step->calls, call);
+    *out = call;
+    return ODLC_OK;
+}
+
+odlc_status gpu_call_begin(struct gpu_making *m, const char *source, const char *function, struct gpu_call **out)
+{
     if (m->math == GPU_MATH_DOUBLE)
         gpu_option(m, "-DDOUBLE_MATH");
     else if (m->math == GPU_MATH_INT)
@@ -124,13 +135,9 @@ odlc_status gpu_call_begin(struct gpu_making *m, const char *source, const char 
     else if (m->math == GPU_MATH_REAL && m->gpu->config->precision == GPU_PRECISION_FP16 &&
              m->gpu->context->device.has_half)
         gpu_option(m, "-DHALF_MATH");
-    TRY(gpu_kernel_get(m->gpu->context, m->scope->diags, gpu_source_find(source), function,
-                       m->options.data ? m->options.data : "", &call->kernel));
-    arena_defer(arena, release_kernel, call->kernel);
+    TRY(gpu_call_add(m, gpu_source_find(source), function, m->options.data ? m->options.data : "",
+                     arena_printf(m->scope->arena, "%s.%s", source, function), out));
     m->options = (text){0};
-    call->name = arena_printf(arena, "%s.%s", source, function);
-    vec_push(arena, &m->step->calls, call);
-    *out = call;
     return ODLC_OK;
 }
 

@@ -29,6 +29,7 @@ struct gpu {
     cl_command_queue queue;            /* in order */
     struct gpu_recordings *recordings; /* gpu_record.h; NULL: kernels are enqueued one by one */
     const struct gpu_config *config;
+    const struct backend_scope *scope;
     struct diags *diags;
     VEC(struct gpu_room) rooms; /* the steps', one after the other */
     cl_mem fault;               /* an int: 0, or which of `watched` met what it cannot compute with; NULL without any */
@@ -160,6 +161,9 @@ void gpu_option_type(struct gpu_making *m, const char *name, const struct gpu_op
  * the kernel's order, then gpu_call_end. */
 odlc_status gpu_call_begin(struct gpu_making *m, const char *source, const char *function,
                            struct gpu_call **out) MUST_USE;
+/* The same of any source, with the name that it has for profiles. */
+odlc_status gpu_call_add(struct gpu_making *m, const struct gpu_source *source, const char *function,
+                         const char *options, const char *name, struct gpu_call **out) MUST_USE;
 void gpu_arg(struct gpu_making *m, struct gpu_call *call, const struct gpu_operand *operand);
 void gpu_arg_int(struct gpu_call *call, int64_t value);                         /* as cl_int */
 void gpu_arg_number(struct gpu_making *m, struct gpu_call *call, double value); /* as `number` */
