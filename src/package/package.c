@@ -178,7 +178,9 @@ static odlc_status open_implementation(struct package *p, struct diags *diags)
         p->library = r->library;
         return ODLC_OK;
     }
-    if (!name && registration_library(r, SNPE_UDO_CORETYPE_GPU))
+    const char *for_gpu = registration_library(r, SNPE_UDO_CORETYPE_GPU);
+    if (for_gpu && library_is_beside(p->arena, &r->library, for_gpu) &&
+        !(name && library_is_beside(p->arena, &r->library, name)))
         return ODLC_OK;
     if (!name)
         return library_error(diags, ODLC_ERR_UNSUPPORTED, &r->library, "package-core", "add CPU to its core_types",

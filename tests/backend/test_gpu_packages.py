@@ -11,7 +11,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "package"))
 from workshop import HOST_LIBS, fill_in, generate, make, registration  # noqa: E402
-from checks import Checks, run  # noqa: E402
+from checks import LONG, Checks, run, share_of  # noqa: E402
 from onnx_writer import FLOAT, INT32, Model  # noqa: E402
 
 COUNT = 24
@@ -83,19 +83,21 @@ def tensor(name, dtype, **more):
     return {"name": name, "data_type": dtype, **more}
 
 
-def write_config(path, float_type="FLOAT_32", **changed):
-    def real(name, **more):
-        per_core = {"name": name, "per_core_data_types": {"CPU": "FLOAT_32", "GPU": float_type}}
-        return {**(tensor(name, "FLOAT_32") if float_type == "FLOAT_32" else per_core), **more}
+def scale_op(name, gpu_type):
+    """The op Scale; per core where the GPU's type is another one."""
+    def real(operand, **more):
+        per_core = {"name": operand, "per_core_data_types": {"CPU": "FLOAT_32", "GPU": gpu_type}}
+        return {**(tensor(operand, "FLOAT_32") if gpu_type == "FLOAT_32" else per_core), **more}
 
-    scale = {"type": "Scale", "core_types": ["CPU", "GPU"],
-             "inputs": [real("x"), real("add", static=True)],
-             "outputs": [real("y", shape="same_as in0")],
-             "scalar_params": [{"name": "by", "data_type": "FLOAT_32"}],
-             "tensor_params": [{"name": "table", "data_type": "INT_32"}]}
+    return {"type": name, "core_types": ["CPU", "GPU"], "inputs": [real("x"), real("add", static=True)],
+            "outputs": [real("y", shape="same_as in0")], "scalar_params": [{"name": "by", "data_type": "FLOAT_32"}],
+            "tensor_params": [{"name": "table", "data_type": "INT_32"}]}
+
+
+def write_config(path):
     twice = {"type": "Twice", "core_types": ["CPU", "GPU"], "inputs": [tensor("x", "INT_32")],
              "outputs": [tensor("y", "INT_32", shape="same_as in0")]}
-    ops = [{**op, **changed} for op in (scale, twice)]
+    ops = [scale_op("Scale", "FLOAT_32"), scale_op("HalfScale", "FLOAT_16"), twice]
     path.write_text(json.dumps({"UdoPackage_0": {"UDO_PACKAGE_NAME": "Shop", "Operators": ops}}))
     return path
 
@@ -113,18 +115,18 @@ def fill_in_gpu(package, op, source, info=None):
     path.write_text(text)
 
 
-def write_model(folder):
+def write_model(folder, name, op):
     m = Model(opset=13, domains=["test"])
     m.input("x", FLOAT, [2, 3, 4])
     m.input("k", INT32, [2, 3, 4])
     m.tensor("add", FLOAT, [2], [0.5, -0.25])
     m.node("Relu", ["x"], ["r"], name="relu")
-    m.node("Scale", ["r", "add"], ["s"], name="scale", domain="test", by=1.5, table=TABLE)
+    m.node(op, ["r", "add"], ["s"], name="scale", domain="test", by=1.5, table=TABLE)
     m.node("Neg", ["s"], ["y"], name="neg")
     m.node("Twice", ["k"], ["z"], name="twice", domain="test")
     m.output("y", FLOAT, [2, 3, 4])
     m.output("z", INT32, [2, 3, 4])
-    m.save(folder / "net.onnx")
+    m.save(folder / f"{name}.onnx")
     (folder / "x.raw").write_bytes(struct.pack(f"<{COUNT}f", *X))
     (folder / "k.raw").write_bytes(struct.pack(f"<{COUNT}f", *range(COUNT)))
     (folder / "list.txt").write_text("x:=x.raw k:=k.raw\n")
@@ -135,26 +137,28 @@ EXPECTED = [-(max(x, 0) * 1.5 * TABLE[i % 4] + (-0.25 if i % 2 else 0.5)) for i,
 
 class Bench:
     def __init__(self, checks, folder):
-        self.checks, self.folder = checks, folder
+        self.checks, self.folder, self.container = checks, folder, "net.dlc"
 
     def run(self, *args, **more):
-        return run("net-run", "--container", "net.dlc", "--input_list", "list.txt", *args, cwd=self.folder, **more)
+        return run("net-run", "--container", self.container, "--input_list", "list.txt", *args, cwd=self.folder, **more)
 
-    def package(self, name, source=SCALE, info=SCALE_INFO, float_type="FLOAT_32", targets="gpu_x86", **changed):
-        """A package in a folder of its own."""
-        folder = self.folder / name
-        folder.mkdir()
-        config = write_config(folder / "ops.json", float_type, **changed)
-        done = generate([config], folder)
-        package = folder / "Shop"
-        self.checks.equal(f"{name}: is generated", (done.returncode, done.stderr), (0, ""))
-        fill_in_gpu(package, "Scale", source, info)
+    def converts(self, name, op):
+        write_model(self.folder, name, op)
+        done = run("onnx-to-dlc", "-i", f"{name}.onnx", "--udo_config_paths", "ops.json", "-o", f"{name}.dlc", cwd=self.folder)
+        self.checks.equal(f"{name}: converts", (done.returncode, done.stderr.count("error")), (0, 0))
+
+    def package(self):
+        done = generate([write_config(self.folder / "ops.json")], self.folder)
+        package = self.folder / "Shop"
+        self.checks.equal("is generated", (done.returncode, done.stderr), (0, ""))
+        for op in ("Scale", "HalfScale"):
+            fill_in_gpu(package, op, SCALE, SCALE_INFO)
         fill_in_gpu(package, "Twice", TWICE)
-        if "cpu" in targets:
-            fill_in(package, "Scale", CPU_SCALE)
-            fill_in(package, "Twice", CPU_TWICE)
-        done = make(package, targets, flags="-O0 -Werror")
-        self.checks.check(f"{name}: compiles", done.returncode == 0, done.stdout[-500:] + done.stderr[-3000:])
+        if LONG:
+            for op, kernel in (("Scale", CPU_SCALE), ("HalfScale", CPU_SCALE), ("Twice", CPU_TWICE)):
+                fill_in(package, op, kernel)
+        done = make(package, "cpu_x86 gpu_x86" if LONG else "gpu_x86", flags="-O0 -Werror")
+        self.checks.check("compiles", done.returncode == 0, done.stdout[-500:] + done.stderr[-3000:])
         return package
 
     def values(self, name, *args):
@@ -182,23 +186,24 @@ class Bench:
 
 
 def good(b):
-    package = b.package("good", targets="cpu_x86 gpu_x86")
-    write_model(b.folder)
-    done = run("onnx-to-dlc", "-i", "net.onnx", "--udo_config_paths", "good/ops.json", "-o", "net.dlc", cwd=b.folder)
-    b.checks.equal("converts", (done.returncode, done.stderr.count("error")), (0, 0))
+    package = b.package()
     lib = registration(package)
-    on_cpu = b.agrees("cpu", 1e-6, "--udo_package_path", lib)
+    b.converts("net", "Scale")
+    b.converts("half", "HalfScale")
     on_gpu = b.agrees("gpu", 1e-6, "--use_gpu", "--udo_package_path", lib)
-    b.checks.equal("the GPU's values are the CPU package's", on_gpu, on_cpu)
+    if LONG:
+        b.checks.equal("the GPU's values are the CPU package's", on_gpu, b.agrees("cpu", 1e-6, "--udo_package_path", lib))
     done = b.run("--use_gpu", "--udo_package_path", lib, "--explain", "--profile", "--output_dir", "explained")
     b.checks.check("the GPU executes all", "package " not in done.stdout and "Shop.addKernel" in done.stdout, done.stdout)
-    for mode in ("fp16", "hybrid"):
+    graph = json.loads(run("dlc-info", "-i", b.folder / "net.dlc", "--json").stdout)["graphs"][0]["name"]
+    for mode in ("fp16", "hybrid") if LONG else ("hybrid",):
         config = b.folder / f"{mode}.json"
-        graph = json.loads(run("dlc-info", "-i", b.folder / "net.dlc", "--json").stdout)["graphs"][0]["name"]
         config.write_text(json.dumps({"graph_names": [graph], "precision_mode": mode}))
         b.agrees(mode, 1e-2, "--use_gpu", "--udo_package_path", lib, "--config_file", config)
-    b.agrees("debug", 1e-6, "--use_gpu", "--udo_package_path", lib, "--debug")
     b.agrees("isolated", 1e-6, "--use_gpu", "--udo_package_path", lib, "--isolate")
+    b.container = "half.dlc" # float16 by the registration
+    b.agrees("half", 2e-3, "--use_gpu", "--udo_package_path", lib)
+    b.container = "net.dlc"
     kept = b.folder / "kernels"
     kept.mkdir()
     config = b.folder / "kept.json"
@@ -210,56 +215,45 @@ def good(b):
     return package
 
 
-def other_types(b):
-    """float16 by the registration; fixed point is float on the way, as that says."""
-    half = b.package("half", float_type="FLOAT_16")
-    b.agrees("half", 2e-3, "--use_gpu", "--udo_package_path", registration(half))
-    text = (half / "jni/src/GPU/src/ops/Scale.cpp").read_text()
-    b.checks.check("the kernel reads halves", "HALF_INPUT0" in text)
+def quantized(b, package):
+    """Fixed point becomes reals for kernels, as the registration says, and is quantized again."""
+    done = run("dlc-quantize", "--input_dlc", "net.dlc", "--input_list", "list.txt", "--output_dlc", "q.dlc",
+               "--udo_package_path", registration(package), cwd=b.folder)
+    b.checks.equal("quantizes", done.returncode, 0)
+    b.container = "q.dlc"
+    values = [b.values(f"quantized-{name}", "--udo_package_path", registration(package), *more)[0]
+              for name, *more in (("cpu", ), ("gpu", "--use_gpu"))]
+    b.container = "net.dlc"
+    b.checks.equal("quantized: the GPU's values are the CPU package's", values[1], values[0])
 
 
-def quantized(b, good_package):
-    (b.folder / "samples.txt").write_text("x:=x.raw k:=k.raw\n")
-    done = run("dlc-quantize", "--input_dlc", "net.dlc", "--input_list", "samples.txt", "--output_dlc", "q.dlc",
-               "--udo_package_path", registration(good_package), cwd=b.folder)
-    if not b.checks.equal("quantizes", done.returncode, 0):
-        print(done.stderr)
-        return
-    values = {}
-    for name, *more in (("cpu", ), ("gpu", "--use_gpu")):
-        done = run("net-run", "--container", "q.dlc", "--input_list", "list.txt", "--output_dir", f"q-{name}",
-                   "--udo_package_path", registration(good_package), *more, cwd=b.folder)
-        b.checks.equal(f"quantized, {name}", (done.returncode, done.stderr), (0, ""))
-        values[name] = (b.folder / f"q-{name}/Result_0/y.raw").read_bytes()
-    b.checks.equal("quantized: the GPU's values are the CPU package's", values["gpu"], values["cpu"])
-
-
-def alone(b):
-    """A package that has nothing for the CPU, and one whose GPU library is not there."""
-    package = b.package("alone", core_types=["GPU"])
-    b.agrees("alone", 1e-6, "--use_gpu", "--udo_package_path", registration(package))
-    done = b.run("--output_dir", "host", "--udo_package_path", registration(package))
+def lacking(b, package):
+    """A library for one of the cores is not there, or is none; a package without a registration library."""
+    lib, folder = registration(package), package / HOST_LIBS
+    gpu, cpu = folder / "libUdoShopImplGpu.so", folder / "libUdoShopImplCpu.so"
+    if cpu.exists():
+        gpu.rename(folder / "away")
+        b.agrees("without-gpu", 1e-6, "--use_gpu", "--udo_package_path", lib)
+        done = b.run("--use_gpu", "--udo_package_path", lib, "--explain", "--output_dir", "explained")
+        b.checks.check("the CPU package executes", "has no GPU library here" in done.stdout, done.stdout)
+        (folder / "away").rename(gpu)
+        cpu.unlink()
+        b.agrees("without-cpu", 1e-6, "--use_gpu", "--udo_package_path", lib)
+    done = b.run("--output_dir", "host", "--udo_package_path", lib)
     b.checks.check("no kernel for the CPU", done.returncode == 1 and "has no op Scale" in done.stderr, done.stderr)
-    package = b.folder / "good" / "Shop"
-    library = package / HOST_LIBS / "libUdoShopImplGpu.so"
-    library.rename(library.with_suffix(".away"))
-    y = b.agrees("missing", 1e-6, "--use_gpu", "--udo_package_path", registration(package))
-    done = b.run("--use_gpu", "--udo_package_path", registration(package), "--explain", "--output_dir", "explained")
-    b.checks.check("the CPU package executes", y and "has no GPU library here" in done.stdout, done.stdout)
-    library.write_bytes(b"no library")
-    b.fails("broken", ["libUdoShopImplGpu.so", "cannot be loaded"], package)
-    library.unlink()
-    library.with_suffix(".away").rename(library)
-    provider = f"{library}:ShopInterfaceProvider:GPU"
-    b.agrees("provider", 1e-6, "--use_gpu", "--op_packages", provider)
-    done = b.run("--output_dir", "provided", "--op_packages", provider)
+    b.agrees("provider", 1e-6, "--use_gpu", "--op_packages", f"{gpu}:ShopInterfaceProvider:GPU")
+    done = b.run("--output_dir", "provided", "--op_packages", f"{gpu}:ShopInterfaceProvider")
     b.checks.check("it is none for the CPU", done.returncode == 1 and "Scale" in done.stderr, done.stderr)
+    content = gpu.read_bytes()
+    gpu.write_bytes(b"no library")
+    b.fails("broken", ["libUdoShopImplGpu.so", "cannot be loaded"], package)
+    gpu.write_bytes(content)
 
 
 # What is wrong → where, what stands there instead, and what is said of it. A library has all of them, and an environment
 # variable chooses.
 DEFECTS = {
-    "does not build": ("setGlobalWorkSizes(numElements(getOutput(0)));\n    addKernel", 'addBuildOptions("-Dby=tables");',
+    "does not build": ("setGlobalWorkSizes(numElements(getOutput(0)));\n    addKernel", 'addBuildOptions("-DOUTPUT0=tables");',
                        ["libUdoShopImplGpu.so", "are not built", "tables"]),
     "no such kernel": ('addKernel("addKernel"', 'addKernel("subKernel", kernelSource); return;',
                        ["has no kernel subKernel"]),
@@ -295,8 +289,9 @@ def defects(b, package):
         ": ShopCreateOpImpl"))
     done = make(package, "gpu_x86", flags="-O0")
     b.checks.check("defects: compiles", done.returncode == 0, done.stderr)
-    for name, words in [(name, words) for name, (_, _, words) in DEFECTS.items()] + \
-            [("is refused", ["validateOpConfig of op Scale, package Shop"])]:
+    said = {name: words for name, (_, _, words) in DEFECTS.items()}
+    said["is refused"] = ["validateOpConfig of op Scale, package Shop"]
+    for name, words in share_of(said.items(), 3, "defects of a package"):
         os.environ["DEFECT"] = name
         b.fails(name.replace(" ", "-"), words, package)
     del os.environ["DEFECT"]
@@ -315,9 +310,9 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         b = Bench(checks, pathlib.Path(name))
         package = good(b)
-        other_types(b)
-        quantized(b, package)
-        alone(b)
+        if LONG:
+            quantized(b, package)
+        lacking(b, package)
         defects(b, package)
     checks.finish()
 

@@ -151,7 +151,10 @@ static odlc_status add_args(struct gpu_making *m, struct gpu_call *call, const s
         return bad_kernel(m, o->op, "kernel %s has %u parameters, and is given %u arguments", k->name, count,
                           k->n_args);
     for (uint32_t i = 0; i < k->n_args; i++) {
+        const size_t bindings = call->bindings.count;
         TRY(add_arg(m, call, o, &k->args[i]));
+        if (call->bindings.count > bindings) /* what is to be set later is tried now */
+            call->error = clSetKernelArg(call->kernel, i, sizeof(cl_mem), NULL);
         if (call->error != CL_SUCCESS)
             return bad_kernel(m, o->op, "argument %u of kernel %s does not fit its parameter: %s", i, k->name,
                               gpu_error_text(m->scope->diags->arena, call->error));
