@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "api/backends.h"
-#include "api/gpu_memory.h"
+#include "api/lent_gpu.h"
 #include "api/isolated.h"
 #include "backend/gpu/gpu_profile.h"
 #include "dlc/record.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/gpu_memory.h"
+#include "api/lent_gpu.h"
 #ifdef ODLC_BACKEND_GPU
 #include "backend/gpu/gpu_context.h"
 #endif

@@ -82,21 +82,6 @@ void gpu_context_keep(struct gpu_context *context, struct diags *diags)
     }
 }
 
-void gpu_context_count(struct gpu_context *context, uint64_t *number)
-{
-    (void)pthread_mutex_lock(&context->lock);
-    ++*number;
-    (void)pthread_mutex_unlock(&context->lock);
-}
-
-uint64_t gpu_context_withdrawn(struct gpu_context *context)
-{
-    (void)pthread_mutex_lock(&context->lock);
-    const uint64_t withdrawn = context->withdrawn;
-    (void)pthread_mutex_unlock(&context->lock);
-    return withdrawn;
-}
-
 void gpu_context_destroy(struct gpu_context *context)
 {
     if (!context)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backend/gpu/gpu_step.h"
 
-#include "backend/gpu/gpu_memory.h"
 #include "backend/gpu/gpu_record.h"
 
 /* ---- running ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/gpu_memory.h"
+#include "api/lent_gpu.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Registered buffers of a context object, and the tensors of a run that lie in them. */
-#ifndef API_GPU_MEMORY_H
-#define API_GPU_MEMORY_H
+#ifndef API_LENT_GPU_H
+#define API_LENT_GPU_H
 
 #include "api/engine.h"
 #include "api/shared_gpu.h"
