@@ -3,6 +3,7 @@
 
 #include "backend/gpu/gpu_profile.h"
 #include "op/op.h"
+#include "runtime/lend.h"
 
 /* A step goes by the last node of its group, which gives the result; its op says them all. */
 static struct odlc_step describe_step(const struct executor *e, const struct plan_step *step)
@@ -77,6 +78,11 @@ static odlc_status run_here(struct engine *engine)
     return ODLC_OK;
 }
 
+static bool lend_here(struct engine *engine, const struct memory *memory, tensor_id id, void *handle)
+{
+    return executor_lend(engine->state, memory, id, handle);
+}
+
 odlc_status engine_here(const struct engine_request *request, struct engine *out)
 {
     struct executor *e;
@@ -91,7 +97,8 @@ odlc_status engine_here(const struct engine_request *request, struct engine *out
                            .n_refusals = e->claims.refusals.count,
                            .state = e,
                            .recorder = request->recorder,
-                           .run = run_here};
+                           .run = run_here,
+                           .lend = lend_here};
     for (size_t s = 0; s < out->n_steps; s++)
         out->steps[s] = describe_step(e, &e->plan.steps.data[s]);
     for (size_t i = 0; i < out->n_refusals; i++)

@@ -29,6 +29,8 @@ struct engine {
     void *state;
     struct gpu_recorder *recorder;
     odlc_status (*run)(struct engine *e); /* computes the wanted tensors, and the times of steps */
+    /* As executor_lend (runtime/lend.h); NULL: the engine has no memory in common with the caller. */
+    bool (*lend)(struct engine *e, const struct memory *memory, tensor_id id, void *handle);
 };
 
 /* Fails as executor_create. */

@@ -94,6 +94,7 @@ static const char *const keys[] = {
     "graph_names",
     "kernel_repo_path",
     "perf_hint",
+    "priority",
     "weight_sharing",
     "enable_tuning_mode",
     "performance_cache_dir",
@@ -156,6 +157,7 @@ static void read_options(odlc_gpu *gpu, struct json *j)
     /* In the order of the public enumerations. */
     static const char *const precisions[] = {"", "fp32", "fp16", "hybrid"};
     static const char *const performances[] = {"high", "normal", "low"};
+    static const char *const priorities[] = {"normal", "low", "high"};
     const struct json_value *root = j->root;
     struct odlc_gpu_config *c = &gpu->config;
     check_keys(j, root, keys, COUNT_OF(keys));
@@ -167,6 +169,8 @@ static void read_options(odlc_gpu *gpu, struct json *j)
         (void)json_error(j, json_member(root, "precision_mode"), NULL, "gpu-config", "'precision_mode' is empty");
     c->performance = (enum odlc_gpu_performance)read_word(j, root, "perf_hint", performances, COUNT_OF(performances),
                                                           "high, normal or low");
+    c->priority =
+        (enum odlc_gpu_priority)read_word(j, root, "priority", priorities, COUNT_OF(priorities), "high, normal or low");
     c->disable_memory_optimizations = read_bool(j, root, "disable_memory_optimizations", false);
     c->disable_node_optimizations = read_bool(j, root, "disable_node_optimizations", false);
     c->disable_queue_recording = read_bool(j, root, "disable_queue_recording", false);

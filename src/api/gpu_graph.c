@@ -29,6 +29,16 @@ static enum gpu_performance performance_of(enum odlc_gpu_performance performance
     return performances[performance];
 }
 
+static enum gpu_priority priority_of(enum odlc_gpu_priority priority)
+{
+    static const enum gpu_priority priorities[] = {
+        [ODLC_GPU_PRIORITY_NORMAL] = GPU_PRIORITY_NORMAL,
+        [ODLC_GPU_PRIORITY_LOW] = GPU_PRIORITY_LOW,
+        [ODLC_GPU_PRIORITY_HIGH] = GPU_PRIORITY_HIGH,
+    };
+    return priorities[priority];
+}
+
 static struct gpu_graph_options options_of(const odlc_gpu *gpu, const char *graph)
 {
     const struct odlc_gpu_config *c = &gpu->config;
@@ -130,6 +140,7 @@ odlc_status gpu_options(odlc_gpu *gpu, struct diags *diags, const struct gpu_gra
     config->repository = gpu->config.kernel_repository;
     config->tuning = gpu_tuning_options(gpu);
     config->performance = o.performance;
+    config->priority = priority_of(gpu->config.priority);
     config->precision = o.precision;
     config->no_fusion = o.no_fusion;
     config->no_recording = o.no_recording;

@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "api/backends.h"
+#include "api/lent_gpu.h"
 #include "api/isolated.h"
-#include "api/shared_gpu.h"
 #include "backend/gpu/gpu_profile.h"
 #include "dlc/record.h"
 #include "ir/tensor_name.h"
 #include "op/registry.h"
+#include "package/device_package.h"
 #include "op/op.h"
 
 /* Names listed in the hint of an unknown one. */
@@ -33,6 +34,7 @@ struct odlc_run {
     struct executor_options plugins; /* of plugin packages alone */
     odlc_gpu *gpu;                   /* NULL: a context of its own, with the defaults */
     struct gpu_config gpu_config;
+    struct gpu_loans loans; /* tensors in memory of the caller's */
     bool times_kernels;
     struct package_set packages; /* with kernels of user-defined ops */
     bool isolates;               /* executes in a process of its own */
@@ -297,6 +299,7 @@ static void forget_choice(odlc_run *run)
     run->results = NULL;
     run->n_listed = 0;
     arena_rewind(run->execution, run->empty);
+    run->loans = (struct gpu_loans){0};
 }
 
 static void list_results(odlc_run *run, const tensor_id *listed, size_t count)
@@ -343,6 +346,7 @@ static odlc_status prepare(odlc_run *run, const tensor_id *wanted, size_t count,
     options.backends = run->backends;
     options.threads = run->threads;
     options.packages = &run->packages;
+    options.device_ops = &package_device_ops;
     options.fast_memory = run->plugins.fast_memory;
     options.slices = run->plugins.slices;
     options.explains = run->plugins.explains;
@@ -650,6 +654,45 @@ odlc_status odlc_run_set_native(odlc_run *run, size_t input, const void *bytes, 
     return set_native(run, input, bytes, size);
 }
 
+/* ---- memory of the caller's ---- */
+
+/* The index of a needed input, or of a result that is kept, among all of them; false: the tensor is none. */
+static bool find_place(const odlc_run *run, tensor_id id, bool *is_input, size_t *index)
+{
+    for (*index = 0; *index < run->graph->inputs.count; ++*index)
+        if (run->graph->inputs.data[*index] == id && run->inputs[*index].needed)
+            return *is_input = true;
+    *is_input = false;
+    for (*index = 0; !run->show.see && *index < run->n_listed; ++*index)
+        if (run->listed[*index] == id)
+            return true;
+    return false;
+}
+
+__attribute__((noinline)) static odlc_status set_memory(odlc_run *run, const char *name, odlc_gpu_memory *memory)
+{
+    bool is_input;
+    size_t index;
+    TRY(need_wanted(run));
+    const tensor_id id = graph_find_named(run->scratch, run->graph, name);
+    if (id == NO_TENSOR)
+        return unknown_tensor(run, name);
+    if (!find_place(run, id, &is_input, &index))
+        return out_of_order(run, "memory is set for inputs that are needed, and for results that are kept");
+    TRY(gpu_loans_set(&run->loans, run->execution, &run->diags, &run->engine, run->gpu, graph_tensor(run->graph, id),
+                      id, memory));
+    if (is_input)
+        run->is_set[index] = memory != NULL;
+    run->executed = false;
+    return ODLC_OK;
+}
+
+odlc_status odlc_run_set_memory(odlc_run *run, const char *tensor, odlc_gpu_memory *memory)
+{
+    CATCH_EXHAUSTION(run);
+    return set_memory(run, tensor, memory);
+}
+
 /* ---- execution and results ---- */
 
 static odlc_status execute(odlc_run *run)
@@ -681,7 +724,8 @@ const struct odlc_io *odlc_run_results(const odlc_run *run, size_t *count)
 
 static bool is_kept(const odlc_run *run, size_t result)
 {
-    return run->executed && !run->show.see && result < run->n_listed;
+    return run->executed && !run->show.see && result < run->n_listed &&
+           !gpu_loans_have(&run->loans, run->listed[result]);
 }
 
 const void *odlc_run_native(const odlc_run *run, size_t result)
@@ -692,7 +736,8 @@ const void *odlc_run_native(const odlc_run *run, size_t result)
 static odlc_status get_floats(odlc_run *run, size_t result, float *values, size_t count)
 {
     if (!is_kept(run, result) || count != run->results[result].count)
-        return out_of_order(run, "results are read after an execution, with room for all their elements");
+        return out_of_order(run, "results are read after an execution, with room for all their elements, unless they "
+                                 "lie in memory of the caller's");
     const struct buffer *b = &run->engine.buffers[run->listed[result]];
     if (b->dtype == DT_STRING)
         return no_floats(run, run->results[result].name);

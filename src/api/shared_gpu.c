@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/lent_gpu.h"
 #ifdef ODLC_BACKEND_GPU
 #include "backend/gpu/gpu_cache.h"
 #include "backend/gpu/gpu_context.h"
@@ -74,8 +75,9 @@ static odlc_status configure(odlc_gpu *gpu, const struct odlc_gpu_config *given)
     if (given->struct_size < sizeof(given->struct_size) || has_unknown_members(given))
         return misused(gpu, "the configuration has no size, or members that this version does not know");
     memcpy(&config, given, given->struct_size < sizeof(config) ? given->struct_size : sizeof(config));
-    if ((unsigned)config.precision > ODLC_GPU_HYBRID || (unsigned)config.performance > ODLC_GPU_LOW)
-        return misused(gpu, "the configuration has a precision or a performance that does not exist");
+    if ((unsigned)config.precision > ODLC_GPU_HYBRID || (unsigned)config.performance > ODLC_GPU_LOW ||
+        (unsigned)config.priority > ODLC_GPU_PRIORITY_HIGH)
+        return misused(gpu, "the configuration has a precision, a performance or a priority that does not exist");
     if (config.invalidate_performance_cache && !config.performance_cache)
         return misused(gpu, "a performance cache is invalidated, and none is named");
     const char **names = arena_array(gpu->arena, const char *, config.n_graph_names);
@@ -201,7 +203,9 @@ struct odlc_gpu_counts odlc_gpu_count(odlc_gpu *gpu)
     struct odlc_gpu_counts counts = {.builds = context->builds,
                                      .loads = context->loads,
                                      .uploads = context->uploads,
-                                     .conversions = context->conversions};
+                                     .conversions = context->conversions,
+                                     .copies = context->copies,
+                                     .replays = context->replays};
     (void)pthread_mutex_unlock(&context->lock);
     const struct gpu_tuning_sums sums = context->tuning ? gpu_tuning_sum(context->tuning) : (struct gpu_tuning_sums){0};
     counts.measured = sums.measured;
@@ -266,6 +270,7 @@ void odlc_gpu_free(odlc_gpu *gpu)
 {
     if (!gpu)
         return;
+    gpu_memories_drop(gpu);
     close_context(gpu->context);
     close_cache(gpu->cache);
     (void)pthread_mutex_destroy(&gpu->lock);

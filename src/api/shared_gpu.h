@@ -19,9 +19,11 @@ struct odlc_gpu {
     pthread_mutex_t lock;                  /* of the context */
     struct gpu_context *context;           /* NULL before a run was prepared */
     struct gpu_cache *cache;               /* … and NULL without one */
+    struct odlc_gpu_memory *memories;      /* that are registered; under the lock */
 };
 
-/* The context, which is opened where it is not. */
+/* The context, which is opened where it is not: ODLC_ERR_UNSUPPORTED, ODLC_ERR_NOMEM; ODLC_ERR_INVALID: the context
+ * cache is of others. */
 odlc_status gpu_take_context(odlc_gpu *gpu, struct diags *diags, struct gpu_context **out) MUST_USE;
 struct gpu_tuning_options gpu_tuning_options(const odlc_gpu *gpu);
 bool gpu_is_among(const char *name, const char *const *names, size_t count);

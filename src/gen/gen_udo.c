@@ -46,9 +46,9 @@ void gen_describe_gpu(struct describe *d, struct scope *package, const struct ud
 {
     text operands = {0};
     for (uint32_t i = 0; i < def->n_inputs; i++)
-        text_add(d->arena, &operands, "__global const half *in%u, ", i);
+        text_add(d->arena, &operands, "__global const INPUT%u *in%u, ", i, i);
     for (uint32_t i = 0; i < def->n_outputs; i++)
-        text_add(d->arena, &operands, "%s__global half *out%u", i ? ", " : "", i);
+        text_add(d->arena, &operands, "%s__global OUTPUT%u *out%u", i ? ", " : "", i, i);
     scope_set(package, "GPU_LIBRARY", "1"); /* for templates that the CPU has, too */
     scope_set(op, "GPU_OPERANDS", operands.data);
     for (uint32_t i = 0; i < def->n_scalar_params; i++) {

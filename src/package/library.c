@@ -141,6 +141,12 @@ static const char *path_of(struct arena *arena, void *handle, const char *otherw
     return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && *map->l_name ? arena_strdup(arena, map->l_name) : otherwise;
 }
 
+bool library_is_beside(struct arena *arena, const struct library *other, const char *name)
+{
+    const char *folder = folder_of(arena, path_of(arena, other->handle, other->path));
+    return access(arena_printf(arena, "%s/%s", folder, name), F_OK) == 0;
+}
+
 odlc_status library_open_beside(struct arena *arena, struct diags *diags, const struct library *other, const char *name,
                                 struct library *out)
 {

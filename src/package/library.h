@@ -20,6 +20,9 @@ odlc_status library_open_beside(struct arena *arena, struct diags *diags, const 
                                 struct library *out) MUST_USE;
 void library_close(struct library *library);
 
+/* Whether that folder has a file of the name. */
+bool library_is_beside(struct arena *arena, const struct library *other, const char *name);
+
 /* The file that a path names when it is opened, without links: of a name without a slash the loaded library of that
  * name, as long as there is one. */
 const char *library_file(struct arena *arena, const char *path);

@@ -16,12 +16,13 @@ static struct package *packages;
 
 const char *package_name(const struct package *package)
 {
-    return package->info->packageName;
+    return package->info ? package->info->packageName : package->registration.info->packageName;
 }
 
 static bool same_but_for_backend(const char *with, const char *without)
 {
-    static const char *const backends[] = {"Cpu", "CPU", "_cpu", "_CPU", "Htp", "HTP", "_htp", "_HTP"};
+    static const char *const backends[] = {"Cpu",  "CPU",  "_cpu", "_CPU", "Gpu",  "GPU",
+                                           "_gpu", "_GPU", "Htp",  "HTP",  "_htp", "_HTP"};
     const size_t length = strlen(without);
     if (strncmp(with, without, length) != 0)
         return false;
@@ -43,7 +44,7 @@ bool package_is_named(const struct package *package, const char *name)
 
 bool package_has_op(const struct package *package, const char *type)
 {
-    for (uint32_t i = 0; i < package->info->numOperations; i++)
+    for (uint32_t i = 0; package->info && i < package->info->numOperations; i++)
         if (strcmp(package->info->operationNames[i], type) == 0)
             return true;
     return false;
@@ -150,6 +151,7 @@ static odlc_status initialize(struct package *p, struct diags *diags)
     static struct QnnOpPackage_GlobalInfrastructure *const none = NULL;
     TRY(get_interface(p, diags));
     p->is_plugin = plugin_is(&p->library);
+    p->is_device = library_symbol(&p->library, "odlc_sdk_gpu");
     TRY(check_functions(p, diags));
     if (!p->is_plugin)
         TRY(begin_log(p, diags));
@@ -169,13 +171,17 @@ static odlc_status initialize(struct package *p, struct diags *diags)
 static odlc_status open_implementation(struct package *p, struct diags *diags)
 {
     const struct registration *r = &p->registration;
-    const char *name = registration_cpu_library(r);
+    const char *name = registration_library(r, SNPE_UDO_CORETYPE_CPU);
     p->provider = arena_printf(p->arena, "%sInterfaceProvider", r->info->packageName);
     p->one_library = library_symbol(&r->library, p->provider) != NULL;
     if (p->one_library) {
         p->library = r->library;
         return ODLC_OK;
     }
+    const char *for_gpu = registration_library(r, SNPE_UDO_CORETYPE_GPU);
+    if (for_gpu && library_is_beside(p->arena, &r->library, for_gpu) &&
+        !(name && library_is_beside(p->arena, &r->library, name)))
+        return ODLC_OK;
     if (!name)
         return library_error(diags, ODLC_ERR_UNSUPPORTED, &r->library, "package-core", "add CPU to its core_types",
                              "package %s has no implementation for the CPU", r->info->packageName);
@@ -191,8 +197,9 @@ static odlc_status check_agreement(const struct package *p, struct diags *diags)
         return library_error(diags, ODLC_ERR_INVALID, &p->library, "package-name", NULL,
                              "the library implements package %s, and its registration library is that of %s",
                              package_name(p), info->packageName);
+    const SnpeUdo_CoreType_t core = p->is_device ? SNPE_UDO_CORETYPE_GPU : SNPE_UDO_CORETYPE_CPU;
     for (uint32_t i = 0; i < info->numOfOperations; i++)
-        if (registration_is_for_cpu(&info->operationsInfo[i]) &&
+        if (registration_is_for(&info->operationsInfo[i], core) &&
             !package_has_op(p, info->operationsInfo[i].operationType))
             return library_error(diags, ODLC_ERR_INVALID, &p->library, "package-op", NULL,
                                  "the library does not implement op %s, which the registration library announces",
@@ -203,6 +210,8 @@ static odlc_status check_agreement(const struct package *p, struct diags *diags)
 /* Closes what is open. */
 static void end(struct package *p)
 {
+    if (p->device)
+        end(p->device);
     if (p->info)
         terminate(p);
     if (!p->one_library)
@@ -230,6 +239,8 @@ static odlc_status begin(struct package *p, struct diags *diags, const char *pat
             library_close(&library);
         TRY(status);
     }
+    if (!p->library.handle)
+        return ODLC_OK;
     TRY(initialize(p, diags));
     return check_agreement(p, diags);
 }
@@ -318,6 +329,98 @@ void package_release(struct package *package)
         end(package);
     }
     pthread_mutex_unlock(&list_lock);
+}
+
+/* ---- libraries for GPUs ---- */
+
+static odlc_status begin_device(struct package *p, struct diags *diags, const char *name)
+{
+    const struct registration *r = &p->registration;
+    p->provider = arena_printf(p->arena, "%sInterfaceProvider", r->info->packageName);
+    TRY(library_open_beside(p->arena, diags, &r->library, name, &p->library));
+    p->registration.library.handle = NULL; /* it is the package's */
+    TRY(initialize(p, diags));
+    if (!p->is_device)
+        return library_error(diags, ODLC_ERR_UNSUPPORTED, &p->library, "package-core", NULL,
+                             "the library is registered for the GPU, and has no kernels for it");
+    return check_agreement(p, diags);
+}
+
+static odlc_status load_device(const struct package *of, struct diags *diags, const char *name, struct package **out)
+{
+    struct arena *arena = arena_create();
+    if (!arena)
+        return ODLC_ERR_NOMEM;
+    if (setjmp(*arena_catch(arena))) {
+        foreign_end();
+        arena_destroy(arena);
+        return ODLC_ERR_NOMEM;
+    }
+    struct package *p = arena_new(arena, struct package);
+    p->arena = arena;
+    p->registration = of->registration;
+    pthread_mutex_init(&p->lock, NULL);
+    log_sink_begin();
+    foreign_begin(arena_printf(arena, "loading library %s", name));
+    const odlc_status status = begin_device(p, diags, name);
+    foreign_end();
+    log_sink_end(diags, AT(.file = name));
+    p->registration.library.handle = NULL;
+    if (status != ODLC_OK)
+        end(p);
+    else
+        *out = p;
+    return status;
+}
+
+/* Whether a library that is not there is all that is wrong. */
+static bool is_missing(const struct diags *diags)
+{
+    return diags->list.count == 1 && strcmp(diags->list.data[0].code, "package-missing") == 0;
+}
+
+static odlc_status load_device_locked(struct diags *diags, struct package *package, struct package **out)
+{
+    const char *name = registration_library(&package->registration, SNPE_UDO_CORETYPE_GPU);
+    struct diags heard;
+    odlc_status status = ODLC_OK;
+    diags_init(&heard, diags->arena);
+    if (!package->device && name)
+        status = load_device(package, &heard, name, &package->device);
+    *out = package->device;
+    if (is_missing(&heard))
+        return ODLC_OK;
+    for (size_t i = 0; i < heard.list.count; i++)
+        vec_push(diags->arena, &diags->list, heard.list.data[i]);
+    diags->errors += heard.errors;
+    diags->warnings += heard.warnings;
+    return status;
+}
+
+__attribute__((noinline)) static odlc_status load_beside(struct diags *diags, struct package *package,
+                                                         struct package **out)
+{
+    jmp_buf exhausted;
+    pthread_mutex_lock(&list_lock);
+    jmp_buf *before = arena_divert(diags->arena, &exhausted);
+    if (setjmp(exhausted)) {
+        foreign_end();
+        pthread_mutex_unlock(&list_lock);
+        arena_divert(diags->arena, before);
+        return ODLC_ERR_NOMEM;
+    }
+    const odlc_status status = load_device_locked(diags, package, out);
+    arena_divert(diags->arena, before);
+    pthread_mutex_unlock(&list_lock);
+    return status;
+}
+
+odlc_status package_load_device(struct diags *diags, struct package *package, struct package **out)
+{
+    *out = package->is_device ? package : NULL;
+    if (package->is_device || !package->registration.info)
+        return ODLC_OK;
+    return load_beside(diags, package, out);
 }
 
 /* ---- sets ---- */

@@ -26,7 +26,9 @@ struct package {
     pthread_mutex_t
         lock; /* held in calls other than the execution of ops: nothing promises that they are thread-safe */
     QnnOpPackage_ImplementationV1_4_t functions;
-    const QnnOpPackage_Info_t *info; /* the package's own memory */
+    const QnnOpPackage_Info_t *info; /* the package's own memory; NULL: it has libraries for other cores alone */
+    bool is_device;                  /* its ops are kernels for GPUs */
+    struct package *device;          /* the library for GPUs beside the one for the CPU; NULL: it is not loaded */
     bool is_plugin;                  /* its ops are those of `plugin`: createOpImpl and freeOpImpl may be NULL */
     struct plugin_ops plugin;
 };
@@ -37,6 +39,9 @@ struct package {
  * the library. Any thread may call this. */
 odlc_status package_load(struct arena *scratch, struct diags *diags, const char *path, const char *provider,
                          struct package **out) MUST_USE;
+/* The package's implementation for GPUs, which is loaded once and goes with the package: the package itself, or the
+ * library that its registration names. *out NULL: there is none, or its file is missing. Fails as package_load. */
+odlc_status package_load_device(struct diags *diags, struct package *package, struct package **out) MUST_USE;
 /* Ends one use. NULL is allowed. */
 void package_release(struct package *package);
 

@@ -38,8 +38,8 @@ static bool has_package(const struct package_set *set, const char *name)
 static struct package *find_package(const struct package_set *set, const struct op *op, bool is_plugin)
 {
     for (size_t i = 0; i < set->packages.count; i++)
-        if (set->packages.data[i]->is_plugin == is_plugin && package_is_named(set->packages.data[i], op->package) &&
-            package_has_op(set->packages.data[i], op->name))
+        if (set->packages.data[i]->is_plugin == is_plugin && !set->packages.data[i]->is_device &&
+            package_is_named(set->packages.data[i], op->package) && package_has_op(set->packages.data[i], op->name))
             return set->packages.data[i];
     return NULL;
 }
@@ -88,50 +88,6 @@ static odlc_status refused(const struct backend_scope *scope, const struct step 
                       package_name(s->package), op_refusal_text(scope->diags->arena, why));
 }
 
-static odlc_status unfit(const struct backend_scope *scope, const struct step *s, const struct library *library,
-                         const char *code, const char *words)
-{
-    return diag_error(scope->diags, ODLC_ERR_UNSUPPORTED, AT(.file = library->path, .node = s->node->name), code,
-                      "op %s of package %s %s", s->node->op->name, package_name(s->package), words);
-}
-
-/* Whoever gives strings would have to say how long they last. */
-static odlc_status check_types(const struct backend_scope *scope, const struct step *s)
-{
-    for (uint32_t i = 0; i < s->node->n_outputs; i++) {
-        const struct tensor *t = node_output(scope->graph, s->node, i);
-        if (t && t->type->dtype == DT_STRING)
-            return unfit(
-                scope, s, &s->package->library, "package-strings",
-                arena_printf(scope->arena, "gives strings as output %u ('%s'), which packages cannot", i, t->name));
-    }
-    return ODLC_OK;
-}
-
-/* More than the package registers; what is missing may be optional. */
-static odlc_status check_counts(const struct backend_scope *scope, const struct step *s,
-                                const SnpeUdo_OperationInfo_t *registered)
-{
-    const QnnCpuOpPackage_Node_t *node = &s->op->node;
-    const struct {
-        const char *what;
-        uint32_t found, registered;
-        bool open;
-    } counts[] = {
-        {"inputs", node->numOfInputs, registered->numOfInputs,
-         op_node_repeats(registered->inputInfos, registered->numOfInputs)},
-        {"outputs", node->numOfOutputs, registered->numOfOutputs,
-         op_node_repeats(registered->outputInfos, registered->numOfOutputs)},
-        {"params", node->numOfParams, registered->numOfStaticParams, false},
-    };
-    for (size_t i = 0; i < COUNT_OF(counts); i++)
-        if (counts[i].found > counts[i].registered && !counts[i].open)
-            return unfit(scope, s, &s->package->registration.library, "package-op-counts",
-                         arena_printf(scope->arena, "is registered with %u %s, and the node has %u",
-                                      counts[i].registered, counts[i].what, counts[i].found));
-    return ODLC_OK;
-}
-
 static struct converted room_for(const struct backend_scope *scope, tensor_id id)
 {
     const struct tensor *t = id == NO_TENSOR ? NULL : graph_tensor(scope->graph, id);
@@ -150,10 +106,10 @@ static odlc_status prepare(void *state, const struct backend_scope *scope, const
     struct op_refusal why;
     *s = (struct step){.package = find_package(state, n->op, false), .node = n, .io = *io};
     registered = registration_operation(&s->package->registration, n->op->name);
-    TRY(check_types(scope, s));
+    TRY(op_check_types(scope, s->package, n));
     s->op = op_node_make(scope->arena, scope->graph, n, package_name(s->package), registered, scope->constants);
     if (registered)
-        TRY(check_counts(scope, s, registered));
+        TRY(op_check_counts(scope, s->package, n, s->op, registered));
     s->inputs = arena_array(scope->arena, struct converted, n->n_inputs);
     s->outputs = arena_array(scope->arena, struct converted, n->n_outputs);
     for (uint32_t i = 0; i < n->n_inputs; i++)

@@ -118,18 +118,18 @@ const SnpeUdo_OperationInfo_t *registration_operation(const struct registration 
     return NULL;
 }
 
-bool registration_is_for_cpu(const SnpeUdo_OperationInfo_t *op)
+bool registration_is_for(const SnpeUdo_OperationInfo_t *op, SnpeUdo_CoreType_t core)
 {
     bool found = op->numOfCoreInfo == 0;
     for (uint32_t i = 0; i < op->numOfCoreInfo; i++)
-        found = found || op->coreInfo[i].coreType == SNPE_UDO_CORETYPE_CPU;
+        found = found || op->coreInfo[i].coreType == core;
     return found;
 }
 
-const char *registration_cpu_library(const struct registration *registration)
+const char *registration_library(const struct registration *registration, SnpeUdo_CoreType_t core)
 {
     for (uint32_t i = 0; i < registration->info->numOfImplementationLib; i++)
-        if (registration->info->implementationLib[i].coreType == SNPE_UDO_CORETYPE_CPU)
+        if (registration->info->implementationLib[i].coreType == core)
             return registration->info->implementationLib[i].libraryName;
     return NULL;
 }

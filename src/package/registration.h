@@ -24,10 +24,10 @@ void registration_end(struct registration *registration);
 /* What the library tells of an operation; NULL: nothing, or there is no library. */
 const SnpeUdo_OperationInfo_t *registration_operation(const struct registration *registration, const char *type);
 
-/* Whether the CPU is among the operation's cores; one that tells none is for all. */
-bool registration_is_for_cpu(const SnpeUdo_OperationInfo_t *op);
+/* Whether the core is among the operation's; one that tells none is for all. */
+bool registration_is_for(const SnpeUdo_OperationInfo_t *op, SnpeUdo_CoreType_t core);
 
-/* The library for the CPU; NULL: there is none. */
-const char *registration_cpu_library(const struct registration *registration);
+/* The library for the core; NULL: there is none. */
+const char *registration_library(const struct registration *registration, SnpeUdo_CoreType_t core);
 
 #endif

@@ -23,13 +23,19 @@ struct memory {
     /* The handle of a part of the block (with is_apart, all of the part at that offset), which stands in buffer.data
      * where the host's address would. It goes with the block. NULL: there is none. */
     void *(*place)(void *state, void *block, uint64_t offset, uint64_t size);
+    /* A run begins: what a run before that failed did not bring to its end is forgotten. NULL: there is nothing to do.
+     */
+    void (*begin)(void *state);
     /* `lasting`: the host's bytes stay as they are until results of this run have been downloaded, so that the copy
      * need not be over when the function returns. */
     odlc_status (*upload)(void *state, void *place, const void *host, uint64_t size, bool lasting);
     odlc_status (*download)(void *state, void *host, const void *place, uint64_t size);
+    /* All that steps of this run do is done, and was done without a fault. Called where places are the caller's. */
+    odlc_status (*finish)(void *state);
 };
 
 struct package_set; /* package/package.h */
+struct device_ops;  /* runtime/device_ops.h */
 struct gpu_config;  /* backend/gpu/gpu_config.h */
 
 /* The surroundings of a backend during one execution of a graph. The arena lives as long as the steps; scratch is
@@ -40,12 +46,13 @@ struct backend_scope {
     const struct graph *graph;
     const struct buffer
         *constants; /* per tensor: the elements of constants in the host's memory, others without data but with types */
-    uint32_t threads;                   /* 1 or more */
-    const struct package_set *packages; /* with kernels of user-defined ops; NULL: none */
-    const struct gpu_config *gpu;       /* what the GPU backend is asked for; NULL: its defaults */
-    uint64_t fast_memory;               /* bytes that backends which simulate a target have there; 0: their default */
-    uint32_t slices;                    /* into which these divide a kernel's work; 0: their default */
-    bool has_own_places;                /* the plan gives each tensor a place that no other has */
+    uint32_t threads;                    /* 1 or more */
+    const struct package_set *packages;  /* with kernels of user-defined ops; NULL: none */
+    const struct device_ops *device_ops; /* user-defined ops for devices; NULL: none */
+    const struct gpu_config *gpu;        /* what the GPU backend is asked for; NULL: its defaults */
+    uint64_t fast_memory;                /* bytes that backends which simulate a target have there; 0: their default */
+    uint32_t slices;                     /* into which these divide a kernel's work; 0: their default */
+    bool has_own_places;                 /* the plan gives each tensor a place that no other has */
 };
 
 /* How a backend says what it decided. */

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "runtime/check_types.h"
+#include "runtime/lend.h"
 
 /* Bytes of mapped constants whose pages are kept; then they are given back, to be mapped again when they are needed. */
 #define MAX_RESIDENT ((uint64_t)16 << 20)
@@ -254,6 +255,7 @@ odlc_status executor_create(struct arena *arena, struct arena *scratch, struct d
                                       .constants = e->buffers,
                                       .threads = options->threads ? options->threads : 1,
                                       .packages = options->packages,
+                                      .device_ops = options->device_ops,
                                       .gpu = options->gpu,
                                       .fast_memory = options->fast_memory,
                                       .slices = options->slices,
@@ -324,23 +326,34 @@ static odlc_status show_results(struct executor *e, const struct plan_step *step
 static odlc_status run_step(struct executor *e, size_t s)
 {
     const struct plan_step *step = &e->plan.steps.data[s];
-    if (step->is_idle)
+    if (lending_is_idle(e, s))
         return ODLC_OK;
     return step->kind == STEP_GROUP ? run_group(e, step, e->steps[s]) : run_copy(e, step);
 }
 
+static odlc_status begin_run(struct executor *e)
+{
+    for (uint32_t i = 0; i < e->claims.n_backends; i++) {
+        const struct opened *opened = &e->claims.backends[i];
+        if (opened->backend->memory && opened->backend->memory->begin)
+            opened->backend->memory->begin(opened->state);
+    }
+    return lending_begin(e);
+}
+
 odlc_status executor_run(struct executor *e)
 {
+    TRY(begin_run(e));
     uint64_t begin = clock_nanoseconds();
     for (size_t s = 0; s < e->plan.steps.count; s++) {
         const struct plan_step *step = &e->plan.steps.data[s];
         TRY(run_step(e, s));
-        const uint64_t end = step->is_idle ? begin : clock_nanoseconds();
+        const uint64_t end = lending_is_idle(e, s) ? begin : clock_nanoseconds();
         e->begins[s] = begin;
         e->nanoseconds[s] = end - begin;
         TRY(show_results(e, step));
         begin = e->observed ? clock_nanoseconds() : end;
         release_group(e, step);
     }
-    return ODLC_OK;
+    return lending_end(e);
 }

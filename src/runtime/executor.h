@@ -20,6 +20,7 @@ struct executor_options {
     const struct backend *const *backends; /* in the order in which they are asked; NULL at the end */
     uint32_t threads;                      /* 0: one */
     const struct package_set *packages;    /* NULL: none */
+    const struct device_ops *device_ops;   /* NULL: none */
     const struct gpu_config *gpu;          /* NULL: the GPU backend's defaults */
     bool has_own_places;                   /* no two tensors share memory; results are the same */
     uint64_t fast_memory;                  /* as in struct backend_scope */
@@ -44,6 +45,7 @@ struct executor {
     uint64_t unreleased;            /* bytes of these constants */
     const bool *observed;
     struct observer observer;
+    struct lending *lending; /* runtime/lend.h; NULL: nothing is lent */
 };
 
 /* Prepares the computation of `wanted`. The graph, its constants and the options' arrays must outlive the executor,

@@ -176,7 +176,9 @@ static odlc_status read_settings(struct session *s)
     TRY(read_isolation(s));
     TRY(read_comparison(s));
     TRY(read_threads(s));
-    const struct run_gpu_options gpu = {.is_first = options_given(o, OPT_USE_GPU),
+    const struct run_gpu_options gpu = {.is_first = options_given(o, OPT_USE_GPU) || options_given(o, OPT_USE_GPU_FP16),
+                                        .is_half = options_given(o, OPT_USE_GPU_FP16),
+                                        .priority = options_value(o, OPT_PRIORITY, NULL),
                                         .config_file = options_value(o, OPT_CONFIG_FILE, NULL),
                                         .perf_hint = options_value(o, OPT_PERF_HINT, NULL),
                                         .context_cache = options_value(o, OPT_CONTEXT_CACHE, NULL),

@@ -28,28 +28,49 @@ static struct run_names gpu_first(struct arena *arena)
     return out;
 }
 
-static odlc_status read_hint(struct diags *diags, const char *hint, struct odlc_gpu_config *config)
+static odlc_status bad_word(struct diags *diags, const char *option, const char *word)
+{
+    return diag_error(diags, ODLC_ERR_USAGE, AT(.hint = "high, normal or low"), "option-value",
+                      "option --%s: '%s' is none", option, word);
+}
+
+/* Hints of the command line, which come before the file's. */
+static odlc_status apply_hints(struct diags *diags, const struct run_gpu_options *options,
+                               struct odlc_gpu_config *config)
 {
     static const struct {
         const char *word;
         enum odlc_gpu_performance performance;
-    } hints[] = {{"high", ODLC_GPU_HIGH}, {"normal", ODLC_GPU_NORMAL}, {"low", ODLC_GPU_LOW}};
-    for (size_t i = 0; i < COUNT_OF(hints); i++)
-        if (strcmp(hint, hints[i].word) == 0) {
-            config->performance = hints[i].performance;
+        enum odlc_gpu_priority priority;
+    } words[] = {{"high", ODLC_GPU_HIGH, ODLC_GPU_PRIORITY_HIGH},
+                 {"normal", ODLC_GPU_NORMAL, ODLC_GPU_PRIORITY_NORMAL},
+                 {"low", ODLC_GPU_LOW, ODLC_GPU_PRIORITY_LOW}};
+    bool knows_hint = !options->perf_hint, knows_priority = !options->priority;
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
+        if (options->perf_hint && strcmp(options->perf_hint, words[i].word) == 0) {
+            config->performance = words[i].performance;
             config->given |= ODLC_GPU_GIVEN_PERFORMANCE;
-            return ODLC_OK;
+            knows_hint = true;
         }
-    return diag_error(diags, ODLC_ERR_USAGE, AT(.hint = "high, normal or low"), "option-value",
-                      "option --perf_hint: '%s' is no hint", hint);
+        if (options->priority && strcmp(options->priority, words[i].word) == 0) {
+            config->priority = words[i].priority;
+            knows_priority = true;
+        }
+    }
+    if (!knows_hint)
+        return bad_word(diags, "perf_hint", options->perf_hint);
+    return knows_priority ? ODLC_OK : bad_word(diags, "priority_hint", options->priority);
 }
 
 /* What the command line says comes before what the file does. */
 static odlc_status apply(struct diags *diags, odlc_gpu *gpu, const struct run_gpu_options *options)
 {
     struct odlc_gpu_config config = odlc_gpu_configuration(gpu);
-    if (options->perf_hint)
-        TRY(read_hint(diags, options->perf_hint, &config));
+    TRY(apply_hints(diags, options, &config));
+    if (options->is_half) {
+        config.precision = ODLC_GPU_FP16;
+        config.given |= ODLC_GPU_GIVEN_PRECISION;
+    }
     if (options->context_cache)
         config.context_cache = options->context_cache;
     if (options->performance_cache)
@@ -75,21 +96,25 @@ odlc_status run_gpu_settle(struct arena *arena, struct diags *diags, const struc
 {
     if (options->is_first && settings->backends.given)
         return diag_error(diags, ODLC_ERR_USAGE, AT(.hint = "--backend gpu,cpu,reference"), "option-value",
-                          "options --use_gpu and --backend both say who executes");
+                          "options --use_gpu%s and --backend both say who executes", options->is_half ? "_fp16" : "");
     if (options->is_first)
         settings->backends = gpu_first(arena);
-    if (option_of(options) && !is_among("gpu", settings->backends.data, settings->backends.count))
+    const bool executes = is_among("gpu", settings->backends.data, settings->backends.count);
+    if (option_of(options) && !executes)
         return diag_error(diags, ODLC_ERR_USAGE, AT(.hint = "add --use_gpu"), "option-value",
                           "option --%s is for the GPU, which does not execute here", option_of(options));
     if (options->rebuilds && !options->context_cache)
         return diag_error(diags, ODLC_ERR_USAGE, AT(.hint = "--context_cache FILE"), "option-value",
                           "option --rebuild_context_cache: no context cache is named");
+    if (options->priority && !executes)
+        diag_note(diags, AT(.file = NULL), "option-ignored",
+                  "option --priority_hint has no effect: the host executes the graph");
     settings->gpu = odlc_gpu_new();
     if (!settings->gpu)
         return ODLC_ERR_NOMEM;
     if (options->config_file)
         TRY(odlc_gpu_configure_from_file(settings->gpu, options->config_file));
-    return apply(diags, settings->gpu, options);
+    return executes ? apply(diags, settings->gpu, options) : ODLC_OK;
 }
 
 odlc_status run_gpu_check(const struct run_settings *settings, const odlc_run *run)

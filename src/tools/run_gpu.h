@@ -9,8 +9,10 @@
 /* What the command line says of it. */
 struct run_gpu_options {
     bool is_first;                                 /* --use_gpu: asked before the backends that are the default */
+    bool is_half;                                  /* --use_gpu_fp16: the same, in float16 */
     const char *config_file;                       /* NULL: none */
     const char *perf_hint;                         /* NULL: as the file says */
+    const char *priority;                          /* the same */
     const char *context_cache, *performance_cache; /* NULL: none, and as the file says */
     bool rebuilds;                                 /* the former */
     bool tunes;

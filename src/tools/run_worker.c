@@ -10,7 +10,7 @@
 
 /* ---- opening ---- */
 
-/* PATH:PROVIDER, or PATH:PROVIDER:TARGET; other targets than the CPU, and the HTP of plugins, are for other hosts. */
+/* PATH:PROVIDER, or PATH:PROVIDER:TARGET; other targets than CPU, GPU, and the HTP of plugins, are for other hosts. */
 static odlc_status load_op_package(struct run_worker *w, odlc_run *run, const char *value)
 {
     const char *colon = strchr(value, ':');
@@ -19,8 +19,9 @@ static odlc_status load_op_package(struct run_worker *w, odlc_run *run, const ch
                           AT(.hint = "LIBRARY:PROVIDER, for example libMine.so:MineInterfaceProvider"), "option-value",
                           "option --op_packages: '%s' names no function that provides the package", value);
     const char *provider = colon + 1, *target = strchr(provider, ':');
-    if (target && strcasecmp(target + 1, "cpu") != 0 && strcasecmp(target + 1, "htp") != 0)
-        return diag_error(&w->diags, ODLC_ERR_UNSUPPORTED, AT(.hint = "CPU, HTP, or no target"), "option-value",
+    if (target && strcasecmp(target + 1, "cpu") != 0 && strcasecmp(target + 1, "gpu") != 0 &&
+        strcasecmp(target + 1, "htp") != 0)
+        return diag_error(&w->diags, ODLC_ERR_UNSUPPORTED, AT(.hint = "CPU, GPU, HTP, or no target"), "option-value",
                           "option --op_packages: packages for target %s cannot be executed here", target + 1);
     const size_t length = target ? (size_t)(target - provider) : strlen(provider);
     return odlc_run_add_op_package(run, arena_strndup(w->arena, value, (size_t)(colon - value)),

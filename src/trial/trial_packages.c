@@ -76,7 +76,8 @@ static void compare_with_configs(struct loading *l, struct contained *c, const s
                             "is implemented, but the registration library does not announce it");
     }
     /* Ops of plugins may come from rewriting alone. */
-    for (uint32_t i = 0; !package->is_plugin && i < package->info->numOperations; i++)
+    for (uint32_t i = 0;
+         package->info && !package->is_plugin && !package->is_device && i < package->info->numOperations; i++)
         if (!describes(t, package, package->info->operationNames[i]))
             contained_found(c, "package-op-undescribed", "give the config that describes it as well",
                             "package %s has an op %s that no config describes", package_name(package),

@@ -40,6 +40,8 @@ START_TEST(memory_and_recording_change_no_bit)
         net_execute(gpus[i], false, y);
         ck_assert_mem_eq(y, plain, sizeof(y));
     }
+    for (int i = 0; i < 4; i++) /* the second of two executions, where it is not switched off */
+        ck_assert_uint_eq(odlc_gpu_count(gpus[i]).replays, i != 2);
     for (int i = 0; i < 4; i++)
         odlc_gpu_free(gpus[i]);
 }

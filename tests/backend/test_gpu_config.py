@@ -15,7 +15,7 @@ from checks import SHARED, SOURCE, Checks, run  # noqa: E402
 
 CONTAINER = SHARED / "corpus" / "dlc" / "add2_float.v2.dlc"
 ALL_KEYS = {"graph_names": [], "precision_mode": "hybrid", "disable_memory_optimizations": True,
-            "disable_node_optimizations": True, "disable_queue_recording": True, "perf_hint": "low",
+            "disable_node_optimizations": True, "disable_queue_recording": True, "perf_hint": "low", "priority": "normal",
             "weight_sharing": True}
 
 
@@ -59,8 +59,40 @@ def selections(b):
     b.checks.check("the GPU executes", "gpu " in done.stdout, done.stdout)
     b.computes("backend gpu", "--backend", "gpu", "--perf_hint", "normal")
     b.fails("two choices", 2, ["--use_gpu and --backend"], "--use_gpu", "--backend", "cpu")
-    b.fails("no hint", 2, ["'fast' is no hint", "high, normal or low"], "--use_gpu", "--perf_hint", "fast")
+    b.fails("two choices", 2, ["--use_gpu_fp16 and --backend"], "--use_gpu_fp16", "--backend", "cpu")
+    b.fails("no hint", 2, ["'fast' is none", "high, normal or low"], "--use_gpu", "--perf_hint", "fast")
+    b.fails("no priority", 2, ["'first' is none", "high, normal or low"], "--use_gpu", "--priority_hint", "first")
+    # PoCL has no priorities: one note, where one is asked for.
+    b.computes("normal priority", "--use_gpu", "--priority_hint", "normal")
+    for name, more in (("option", ["--priority_hint", "high"]),
+                       ("file", ["--config_file", b.config({"priority": "low"})])):
+        done = b.computes(f"priority by {name}", "--use_gpu", *more, "--iterations", "2",
+                          says=["note: the priority has no effect", "cl_khr_priority_hints"])
+        b.checks.equal(f"priority by {name}: one note", done.stderr.count("note"), 1)
+    b.computes("the option comes before the file", "--use_gpu", "--priority_hint", "normal", "--config_file",
+               b.config({"priority": "low"}))
+    b.computes("a priority without the GPU", "--priority_hint", "high", says=["--priority_hint has no effect"])
     b.fails("a hint without the GPU", 2, ["--perf_hint is for the GPU", "--use_gpu"], "--perf_hint", "low")
+
+
+def half_precision(b):
+    """--use_gpu_fp16 keeps inner tensors in float16: other digits of a network, and not many of them."""
+    digits = SOURCE / "examples" / "digits"
+    container = b.folder / "digits.dlc"
+    b.checks.equal("digits: status", run("onnx-to-dlc", "-i", digits / "digits.onnx", "-o", container).returncode, 0)
+    (b.folder / "digits.txt").write_text(f"{digits / 'digit.raw'}\n")
+    scores = {}
+    for name, *more in (("float32", "--use_gpu"), ("float16", "--use_gpu_fp16"),
+                        ("option", "--use_gpu_fp16", "--config_file",
+                         b.config({"graph_names": ["digits"], "precision_mode": "fp32"}))):
+        done = run("net-run", "--container", container, "--input_list", b.folder / "digits.txt", "--output_dir",
+                   b.folder / "out", *more)
+        b.checks.equal(f"{name}: status", done.returncode, 0)
+        scores[name] = struct.unpack("<10f", (b.folder / "out" / "Result_0" / "scores.raw").read_bytes())
+    largest = max(map(abs, scores["float32"]))
+    apart = max(abs(a - b) for a, b in zip(scores["float32"], scores["float16"])) / largest
+    b.checks.check("float16 is near, and not the same", 1e-5 < apart < 1e-2, apart)
+    b.checks.equal("the option comes before the file", scores["option"], scores["float16"])
 
 
 def files(b):
@@ -97,7 +129,7 @@ def mistakes(b):
     for key, value, words in (("graph_names", "net", "must be an array"), ("graph_names", [], "must be an array"),
                               ("graph_names", [1], "must be a string"), ("precision_mode", "fp8", "cannot be 'fp8'"),
                               ("precision_mode", "", "is empty"), ("precision_mode", 16, "must be a string"),
-                              ("perf_hint", True, "must be a string"), ("perf_hint", "burst", "cannot be 'burst'"),
+                              ("perf_hint", True, "must be a string"), ("perf_hint", "burst", "cannot be 'burst'"), ("priority", "first", "cannot be 'first'"),
                               ("kernel_repo_path", 1, "must be a string"), ("weight_sharing", 1, "must be true or false"),
                               ("disable_queue_recording", "yes", "must be true or false")):
         b.fails(f"{key} {value}", 1, [words, f"'{key}'" if key != "graph_names" else "name", "gpu.json:1:"],
@@ -188,6 +220,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         b = Bench(checks, pathlib.Path(name))
         selections(b)
+        half_precision(b)
         files(b)
         mistakes(b)
         caches(b)

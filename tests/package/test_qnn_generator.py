@@ -22,7 +22,7 @@ TREES = {
     "Cpu": """Makefile makefiles/Android.mk makefiles/Application.mk makefiles/Makefile.linux-x86_64
         src/<P>Interface.cpp src/CpuCustomOpPackage.cpp src/utils/BackendUtils.hpp src/utils/CustomOpUtils.hpp
         src/utils/CPU/CpuBackendUtils.cpp src/utils/CPU/CpuBackendUtils.hpp""",
-    "Gpu": """Makefile makefiles/Android.mk makefiles/Application.mk include/GpuCustomOpPackage.hpp include/Operation.hpp
+    "Gpu": """Makefile makefiles/Android.mk makefiles/Application.mk makefiles/Makefile.linux-x86_64 include/GpuCustomOpPackage.hpp include/Operation.hpp
         src/<P>Interface.cpp src/GpuCustomOpPackage.cpp""",
     "Dsp": "Makefile include/DspOps.hpp src/<P>Interface.cpp",
     "Htp": "Makefile src/<P>Interface.cpp",

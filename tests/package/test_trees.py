@@ -294,7 +294,7 @@ def comments(checks, folder):
     own = {
         "GPU": ('getScalarParam("by")', 'getStringParam("mode")', 'getTensorParam("axes")->v1.clientBuf.data',
                 "class ScaleOperation : public Operation", "void ScaleOperation::setKernelInfo()",
-                "__kernel void scaleKernel(__global const half *in0, __global const half *in1, __global half *out0)"),
+                "__kernel void scaleKernel(__global const INPUT0 *in0, __global const INPUT1 *in1, __global OUTPUT0 *out0)"),
         "DSP": ('getParam(operation, "by")->scalarParam.dataValue.int32Value', 'getParam(operation, "mode")->stringParam',
                 'getParam(operation, "axes")->tensorParam.tensorData',
                 "SnpeUdo_ErrorType_t scale_executeOp(SnpeUdo_Operation *operation)"),

@@ -7,13 +7,17 @@
 #include "backend/gpu/gpu_follow.h"
 #include "backend/gpu/gpu_memory.h"
 #include "backend/gpu/gpu_product.h"
+#include "backend/gpu/gpu_record.h"
 #include "op/op.h"
+#include "runtime/device_ops.h"
 
 /* ---- the table ---- */
 
 #define GPU_OP(op, family) extern const struct gpu_op gpu_##family;
 #include "backend/gpu/gpu_ops.def"
 #undef GPU_OP
+
+extern const struct gpu_op gpu_udo; /* gpu_udo.c: nodes of packages */
 
 static const struct gpu_op *gpu_op_of(const struct node *n)
 {
@@ -23,7 +27,7 @@ static const struct gpu_op *gpu_op_of(const struct node *n)
 #undef GPU_OP
     };
     const size_t id = (size_t)n->op->id;
-    return id < COUNT_OF(table) ? table[id] : NULL;
+    return n->op->package ? &gpu_udo : id < COUNT_OF(table) ? table[id] : NULL;
 }
 
 /* ---- the contract ---- */
@@ -31,6 +35,7 @@ static const struct gpu_op *gpu_op_of(const struct node *n)
 static void close_gpu(void *state)
 {
     struct gpu *gpu = state;
+    gpu_recordings_close(gpu->recordings);
     if (gpu->queue) {
         (void)clFinish(gpu->queue);
         (void)clReleaseCommandQueue(gpu->queue);
@@ -48,27 +53,69 @@ static void close_gpu(void *state)
     gpu_context_destroy(gpu->context);
 }
 
-static cl_command_queue make_queue(const struct gpu *gpu, cl_int *error)
+/* What the device's driver can be asked for of a queue; ends with 0. */
+static void list_properties(const struct gpu *gpu, cl_queue_properties plain, cl_queue_properties out[7])
 {
     static const cl_queue_properties throttles[] = {
         [GPU_PERFORMANCE_HIGH] = CL_QUEUE_THROTTLE_HIGH_KHR,
         [GPU_PERFORMANCE_NORMAL] = CL_QUEUE_THROTTLE_MED_KHR,
         [GPU_PERFORMANCE_LOW] = CL_QUEUE_THROTTLE_LOW_KHR,
     };
+    static const cl_queue_properties priorities[] = {
+        [GPU_PRIORITY_NORMAL] = CL_QUEUE_PRIORITY_MED_KHR,
+        [GPU_PRIORITY_LOW] = CL_QUEUE_PRIORITY_LOW_KHR,
+        [GPU_PRIORITY_HIGH] = CL_QUEUE_PRIORITY_HIGH_KHR,
+    };
+    const struct gpu_device *device = &gpu->context->device;
+    *out++ = CL_QUEUE_PROPERTIES;
+    *out++ = plain;
+    if (device->has_throttles) {
+        *out++ = CL_QUEUE_THROTTLE_KHR;
+        *out++ = throttles[gpu->config->performance];
+    }
+    if (device->has_priorities) {
+        *out++ = CL_QUEUE_PRIORITY_KHR;
+        *out++ = priorities[gpu->config->priority];
+    }
+    *out = 0;
+}
+
+static cl_command_queue make_queue(const struct gpu *gpu, cl_int *error)
+{
     const struct gpu_device *device = &gpu->context->device;
     const cl_command_queue_properties plain = gpu->config->profile ? CL_QUEUE_PROFILING_ENABLE : 0;
-    if (!device->has_throttles || device->version < 200)
-        return clCreateCommandQueue(gpu->context->handle, device->id, plain, error);
-    const cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES, plain, CL_QUEUE_THROTTLE_KHR,
-                                              throttles[gpu->config->performance], 0};
-    return clCreateCommandQueueWithProperties(gpu->context->handle, device->id, properties, error);
+    cl_queue_properties properties[7];
+    list_properties(gpu, plain, properties);
+    return device->version < 200
+               ? clCreateCommandQueue(gpu->context->handle, device->id, plain, error)
+               : clCreateCommandQueueWithProperties(gpu->context->handle, device->id, properties, error);
+}
+
+/* Once for a context. */
+static void tell_of_priority(const struct gpu *gpu)
+{
+    struct gpu_context *context = gpu->context;
+    if (gpu->config->priority == GPU_PRIORITY_NORMAL ||
+        (context->device.has_priorities && context->device.version >= 200))
+        return;
+    (void)pthread_mutex_lock(&context->lock);
+    const bool is_told = context->is_told;
+    context->is_told = true;
+    (void)pthread_mutex_unlock(&context->lock);
+    if (!is_told)
+        diag_note(gpu->diags, AT(.file = NULL), "gpu-priority",
+                  "the priority has no effect: the driver of device %s does not offer any (cl_khr_priority_hints)",
+                  context->device.name);
 }
 
 static odlc_status open_queue(struct gpu *gpu)
 {
     cl_int error;
     gpu->queue = make_queue(gpu, &error);
-    return gpu_check(gpu, "there is no queue", error);
+    TRY(gpu_check(gpu, "there is no queue", error));
+    if (!gpu->config->no_recording && !gpu->config->profile)
+        gpu->recordings = gpu_recordings_open(gpu);
+    return ODLC_OK;
 }
 
 static odlc_status open_all(struct gpu *gpu)
@@ -79,6 +126,9 @@ static odlc_status open_all(struct gpu *gpu)
         TRY(gpu_context_use_repository(gpu->context, gpu->diags, gpu->config->repository));
     if (gpu->owns_context && gpu->config->cache)
         TRY(gpu_context_use_cache(gpu->context, gpu->diags, gpu->config->cache));
+    if (gpu->scope->device_ops)
+        TRY(gpu->scope->device_ops->open(gpu->scope));
+    tell_of_priority(gpu);
     return open_queue(gpu);
 }
 
@@ -86,7 +136,7 @@ static odlc_status open_gpu(const struct backend_scope *scope, void **state)
 {
     static const struct gpu_config defaults = {.context = NULL};
     struct gpu *gpu = arena_new(scope->arena, struct gpu);
-    *gpu = (struct gpu){.config = scope->gpu ? scope->gpu : &defaults, .diags = scope->diags};
+    *gpu = (struct gpu){.config = scope->gpu ? scope->gpu : &defaults, .scope = scope, .diags = scope->diags};
     gpu->context = gpu->config->context;
     gpu->owns_context = !gpu->context;
     if (gpu->owns_context)
@@ -147,8 +197,12 @@ static odlc_status prepare(void *state, const struct backend_scope *scope, const
 
 static odlc_status run(void *step, const struct backend_scope *scope, const struct buffer *in, struct buffer *out)
 {
-    (void)scope;
-    return gpu_step_run(step, in, out);
+    return gpu_step_run(step, scope->scratch, in, out);
+}
+
+static void release(void *step)
+{
+    gpu_recordings_drop(((struct gpu_step *)step)->gpu->recordings);
 }
 
 const struct backend gpu_backend = {.name = "gpu",
@@ -158,4 +212,5 @@ const struct backend gpu_backend = {.name = "gpu",
                                     .close = close_gpu,
                                     .claim = claim,
                                     .prepare = prepare,
-                                    .run = run};
+                                    .run = run,
+                                    .release = release};

@@ -66,7 +66,7 @@ static odlc_status write_cache(struct gpu_context *context, struct diags *diags)
     (void)pthread_mutex_lock(&cache->lock);
     const struct noted *noted = cache->noted;
     (void)pthread_mutex_unlock(&cache->lock);
-    const size_t n_programs = gpu_kernels_binaries(newest, arena, &programs);
+    const size_t n_programs = gpu_kernels_binaries(context, newest, NULL, arena, &programs);
     size_t count = n_programs + 2;
     for (const struct noted *n = noted; n; n = n->next)
         count++;

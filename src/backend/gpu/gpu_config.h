@@ -28,7 +28,7 @@ struct gpu_graph_options {
     enum gpu_performance performance;
     enum gpu_precision precision;
     bool no_fusion;      /* a step for each node */
-    bool no_recording;   /* arguments of kernels are set again in each run */
+    bool no_recording;   /* kernels are enqueued one by one, and get all arguments in each run */
     bool has_own_places; /* no two tensors share memory */
 };
 
@@ -45,6 +45,9 @@ struct gpu_tuning_options {
     uint32_t budget;    /* milliseconds; 0: a minute */
 };
 
+/* Whose kernels come first, where the driver lets be asked (cl_khr_priority_hints). */
+enum gpu_priority { GPU_PRIORITY_NORMAL, GPU_PRIORITY_LOW, GPU_PRIORITY_HIGH };
+
 struct gpu_context; /* gpu_context.h */
 struct gpu_cache;   /* gpu_cache.h */
 struct gpu_profile; /* gpu_step.h */
@@ -60,6 +63,7 @@ struct gpu_config {
     enum gpu_precision precision;
     enum gpu_products products;
     enum gpu_performance performance;
+    enum gpu_priority priority;
     bool no_fusion;                    /* a step for each node */
     bool no_recording;                 /* arguments of kernels are set again in each run */
     bool specializes;                  /* on processors, too, products are built for what follows them */

@@ -11,6 +11,7 @@
 struct gpu_program;        /* gpu_kernels.c */
 struct gpu_weight;         /* gpu_weights.c */
 struct gpu_repository;     /* gpu_repository.c */
+struct gpu_package;        /* gpu_package.c */
 struct gpu_cache;          /* gpu_cache.c */
 struct gpu_tuning;         /* gpu_tuning.c */
 struct gpu_tuning_options; /* gpu_config.h */
@@ -21,6 +22,8 @@ struct gpu_context {
     pthread_mutex_t lock; /* of what follows */
     struct gpu_program *programs;
     struct gpu_weight *weights;
+    struct gpu_package *packages;      /* whose kernels executions asked for */
+    char *repository_folder;           /* NULL: programs are kept nowhere */
     struct gpu_repository *repository; /* where programs are kept; NULL: nowhere */
     struct gpu_cache *cache;           /* what graphs were prepared to by another process; NULL: none */
     struct gpu_tuning *tuning;         /* what is known of kernels; NULL: nothing, and nothing is measured */
@@ -29,6 +32,10 @@ struct gpu_context {
     uint64_t kept;                     /* builds when programs were last written to it */
     uint64_t uploads;                  /* weights that were brought to the device */
     uint64_t conversions;              /* … of them, those that were converted or packed before */
+    uint64_t copies;                   /* tensors that went there or back in runs */
+    uint64_t replays;                  /* recordings that were enqueued (gpu_record.h) */
+    uint64_t withdrawn;                /* buffers of the caller's whose registration ended (gpu_lent.h) */
+    bool is_told;                      /* that the device knows no priorities */
     uint64_t hash_key[2];
 };
 
@@ -45,6 +52,10 @@ odlc_status gpu_context_use_tuning(struct gpu_context *context, struct diags *di
 /* Writes what the context made to its cache (gpu_cache_keep), and programs to its repository, where it has one and has
  * built some. The warning gpu-repository: they cannot be written. */
 void gpu_context_keep(struct gpu_context *context, struct diags *diags);
+/* Adds one to a number of the context. */
+void gpu_context_count(struct gpu_context *context, uint64_t *number);
+/* While it is the same, no buffer that a run had has gone. */
+uint64_t gpu_context_withdrawn(struct gpu_context *context);
 /* After all executions with it. NULL is allowed. */
 void gpu_context_destroy(struct gpu_context *context);
 

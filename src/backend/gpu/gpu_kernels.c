@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backend/gpu/gpu_cache.h"
+#include "backend/gpu/gpu_package.h"
 #include "backend/gpu/gpu_repository.h"
 
 /* A program of the registry. */
@@ -38,6 +39,11 @@ static odlc_status build_failed(const struct gpu_context *context, struct diags 
         (void)clGetProgramBuildInfo(program, context->device.id, CL_PROGRAM_BUILD_LOG, size, whole, NULL);
         strncpy(log, whole, sizeof(log) - 1);
     }
+    const struct gpu_package *package = gpu_package_of(context, source);
+    if (package)
+        return diag_error(diags, ODLC_ERR_INVALID, AT(.file = gpu_package_library(package)), "gpu-build",
+                          "the package's kernels are not built with options \"%s\" for device %s: %s\n%s", options,
+                          context->device.name, gpu_error_text(diags->arena, error), log);
     return diag_error(diags, ODLC_ERR_INTERNAL, AT(.file = NULL), "gpu-build",
                       "kernels \"%s\" with options \"%s\" are not built for device %s: %s\n%s", source->name, options,
                       context->device.name, gpu_error_text(diags->arena, error), log);
@@ -48,7 +54,10 @@ static odlc_status build(struct gpu_context *context, struct diags *diags, const
 {
     const char *texts[] = {gpu_source_find("codes")->text, gpu_source_find("common")->text, source->text};
     cl_int error;
-    cl_program program = clCreateProgramWithSource(context->handle, COUNT_OF(texts), texts, NULL, &error);
+    const bool is_own = !gpu_package_of(context, source);
+    cl_program program =
+        is_own ? clCreateProgramWithSource(context->handle, COUNT_OF(texts), texts, NULL, &error)
+               : clCreateProgramWithSource(context->handle, 1, (const char *[]){source->text}, NULL, &error);
     if (error == CL_SUCCESS)
         error = clBuildProgram(program, 1, &context->device.id, options, NULL, NULL);
     if (error == CL_SUCCESS) {
@@ -68,9 +77,12 @@ static bool load(struct gpu_context *context, const struct gpu_source *source, c
     uint64_t key[2];
     cl_int status, error;
     gpu_binary_key(source->name, options, key);
-    const struct gpu_binary *binary = context->cache ? gpu_cache_find(context->cache, key) : NULL;
-    if (!binary && context->repository)
-        binary = gpu_repository_find(context->repository, key);
+    /* A context cache has programs of this library alone: that of a package may be another one by now. */
+    const struct gpu_package *package = gpu_package_of(context, source);
+    const struct gpu_repository *repository = package ? gpu_package_repository(package) : context->repository;
+    const struct gpu_binary *binary = context->cache && !package ? gpu_cache_find(context->cache, key) : NULL;
+    if (!binary && repository)
+        binary = gpu_repository_find(repository, key);
     if (!binary)
         return false;
     cl_program program = clCreateProgramWithBinary(context->handle, 1, &context->device.id, &binary->size,
@@ -112,6 +124,15 @@ static odlc_status take_program(struct gpu_context *context, struct diags *diags
     return ODLC_OK;
 }
 
+/* Of the package that a source is of; NULL: it is one of this library's own. */
+static const char *library_of(struct gpu_context *context, const struct gpu_source *source)
+{
+    (void)pthread_mutex_lock(&context->lock);
+    const struct gpu_package *package = gpu_package_of(context, source);
+    (void)pthread_mutex_unlock(&context->lock);
+    return package ? gpu_package_library(package) : NULL;
+}
+
 static odlc_status get_kernel(struct gpu_context *context, struct diags *diags, const struct gpu_source *source,
                               const char *function, const char *options, bool is_used, cl_kernel *out)
 {
@@ -125,6 +146,10 @@ static odlc_status get_kernel(struct gpu_context *context, struct diags *diags, 
     }
     (void)pthread_mutex_unlock(&context->lock);
     TRY(status);
+    const char *library = error == CL_SUCCESS ? NULL : library_of(context, source);
+    if (library)
+        return diag_error(diags, ODLC_ERR_INVALID, AT(.file = library), "gpu-build",
+                          "the package's source has no kernel %s: %s", function, gpu_error_text(diags->arena, error));
     if (error != CL_SUCCESS)
         return diag_error(diags, ODLC_ERR_INTERNAL, AT(.file = NULL), "gpu-build",
                           "kernel \"%s\" of \"%s\" is not made: %s", function, source->name,
@@ -161,14 +186,16 @@ static bool read_binary(const struct gpu_program *p, struct arena *arena, struct
     return true;
 }
 
-size_t gpu_kernels_binaries(const struct gpu_program *newest, struct arena *arena, struct gpu_binary **out)
+size_t gpu_kernels_binaries(const struct gpu_context *context, const struct gpu_program *newest,
+                            const struct gpu_package *package, struct arena *arena, struct gpu_binary **out)
 {
     size_t count = 0, found = 0;
     for (const struct gpu_program *p = newest; p; p = p->next)
         count++;
     *out = arena_array(arena, struct gpu_binary, count);
     for (const struct gpu_program *p = newest; p; p = p->next)
-        found += p->is_used && read_binary(p, arena, &(*out)[found]);
+        if (p->is_used && gpu_package_of(context, p->source) == package)
+            found += read_binary(p, arena, &(*out)[found]);
     return found;
 }
 

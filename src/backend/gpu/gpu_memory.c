@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "backend/gpu/gpu_step.h"
+#include "backend/gpu/gpu_record.h"
 
 /* Parts of a block are buffers of their own: drivers take many times as long to enqueue kernels whose arguments are
  * sub-buffers that overlap. */
@@ -62,6 +62,8 @@ static odlc_status upload(void *state, void *to, const void *host, uint64_t size
     const struct gpu *gpu = state;
     if (size == 0)
         return ODLC_OK;
+    TRY(gpu_flush(gpu));
+    gpu_context_count(gpu->context, &gpu->context->copies);
     return gpu_check(gpu, "a tensor is not brought to the device",
                      clEnqueueWriteBuffer(gpu->queue, to, lasting ? CL_FALSE : CL_TRUE, 0, size, host, 0, NULL, NULL));
 }
@@ -71,8 +73,24 @@ static odlc_status download(void *state, void *host, const void *from, uint64_t 
     struct gpu *gpu = state;
     if (size == 0)
         return ODLC_OK;
+    TRY(gpu_flush(gpu));
+    gpu_context_count(gpu->context, &gpu->context->copies);
     TRY(gpu_check(gpu, "a tensor is not brought back from the device",
                   clEnqueueReadBuffer(gpu->queue, (cl_mem)from, CL_TRUE, 0, size, host, 0, NULL, NULL)));
+    return gpu_check_faults(gpu);
+}
+
+static void begin(void *state)
+{
+    const struct gpu *gpu = state;
+    gpu_recordings_forget(gpu->recordings);
+}
+
+static odlc_status finish(void *state)
+{
+    struct gpu *gpu = state;
+    TRY(gpu_flush(gpu));
+    TRY(gpu_check(gpu, "kernels do not end", clFinish(gpu->queue)));
     return gpu_check_faults(gpu);
 }
 
@@ -82,5 +100,7 @@ const struct memory gpu_memory = {.name = "gpu",
                                   .take = take,
                                   .give = give,
                                   .place = place,
+                                  .begin = begin,
                                   .upload = upload,
-                                  .download = download};
+                                  .download = download,
+                                  .finish = finish};

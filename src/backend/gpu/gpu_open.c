@@ -3,6 +3,7 @@
 #include "backend/gpu/gpu_context.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "backend/gpu/gpu_cache.h"
 #include "backend/gpu/gpu_kernels.h"
 #include "backend/gpu/gpu_memory.h"
+#include "backend/gpu/gpu_package.h"
 #include "backend/gpu/gpu_repository.h"
 #include "backend/gpu/gpu_tuning.h"
 #include "backend/gpu/gpu_weights.h"
@@ -57,7 +59,8 @@ odlc_status gpu_context_use_repository(struct gpu_context *context, struct diags
         diag_warn(diags, AT(.file = folder, .hint = "make a folder there that can be read and written to"),
                   "gpu-repository", "kernels are not kept for the next time: this is no such folder");
     context->repository = gpu_repository_open(&context->device, folder, GPU_OWN_PACKAGE, gpu_sources_hash());
-    return context->repository ? ODLC_OK : ODLC_ERR_NOMEM;
+    context->repository_folder = strdup(folder);
+    return context->repository && context->repository_folder ? ODLC_OK : ODLC_ERR_NOMEM;
 }
 
 odlc_status gpu_context_use_tuning(struct gpu_context *context, struct diags *diags,
@@ -85,8 +88,15 @@ void gpu_context_keep(struct gpu_context *context, struct diags *diags)
     (void)pthread_mutex_unlock(&context->lock);
     if (!context->repository || !has_new)
         return;
-    const size_t count = gpu_kernels_binaries(newest, diags->arena, &programs);
-    gpu_repository_write(context->repository, diags, programs, count);
+    for (const struct gpu_package *package = NULL;;) {
+        const struct gpu_repository *repository = package ? gpu_package_repository(package) : context->repository;
+        const size_t count = gpu_kernels_binaries(context, newest, package, diags->arena, &programs);
+        if (count > 0 && repository)
+            gpu_repository_write(repository, diags, programs, count);
+        package = gpu_package_next(context, package);
+        if (!package)
+            return;
+    }
 }
 
 void gpu_context_destroy(struct gpu_context *context)
@@ -95,8 +105,10 @@ void gpu_context_destroy(struct gpu_context *context)
         return;
     gpu_weights_drop_all(context);
     gpu_kernels_drop_all(context);
+    gpu_packages_drop_all(context);
     gpu_repository_close(context->repository);
     gpu_tuning_destroy(context->tuning);
+    free(context->repository_folder);
     (void)clReleaseContext(context->handle);
     (void)pthread_mutex_destroy(&context->lock);
     free(context);

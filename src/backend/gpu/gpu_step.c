@@ -3,6 +3,7 @@
 
 #include "backend/gpu/gpu_tune.h"
 #include "base/hash.h"
+#include "backend/gpu/gpu_record.h"
 
 /* ---- running ---- */
 
@@ -38,20 +39,26 @@ static cl_mem buffer_at(const struct gpu_step *step, uint32_t place, const struc
     return place < step->io.n_inputs ? in[place].data : out[place - step->io.n_inputs].data;
 }
 
-static odlc_status run_call(const struct gpu_step *step, struct gpu_call *call, const struct buffer *in,
-                            const struct buffer *out)
+odlc_status gpu_bind(const struct gpu *gpu, struct gpu_call *call, const cl_mem *buffers)
+{
+    const uint64_t withdrawn = gpu_context_withdrawn(gpu->context);
+    for (size_t i = 0; i < call->bindings.count; i++) {
+        struct gpu_binding *b = &call->bindings.data[i];
+        if (buffers[i] == b->last && b->withdrawn == withdrawn && !gpu->config->no_recording)
+            continue;
+        TRY(gpu_check(gpu, call->name, clSetKernelArg(call->kernel, b->index, sizeof(cl_mem), &buffers[i])));
+        b->last = buffers[i];
+        b->withdrawn = withdrawn;
+    }
+    return ODLC_OK;
+}
+
+static odlc_status enqueue(const struct gpu_step *step, struct gpu_call *call, const cl_mem *buffers)
 {
     const struct gpu *gpu = step->gpu;
     const struct gpu_profile *profile = gpu->config->profile;
-    for (size_t i = 0; i < call->bindings.count; i++) {
-        struct gpu_binding *b = &call->bindings.data[i];
-        const cl_mem buffer = buffer_at(step, b->place, in, out);
-        if (buffer == b->last && !gpu->config->no_recording)
-            continue;
-        TRY(gpu_check(gpu, call->name, clSetKernelArg(call->kernel, b->index, sizeof(cl_mem), &buffer)));
-        b->last = buffer;
-    }
     cl_event event = NULL;
+    TRY(gpu_bind(gpu, call, buffers));
     TRY(gpu_check(gpu, call->name,
                   clEnqueueNDRangeKernel(gpu->queue, call->kernel, call->dims, NULL, call->global, call->local, 0, NULL,
                                          profile ? &event : NULL)));
@@ -61,11 +68,18 @@ static odlc_status run_call(const struct gpu_step *step, struct gpu_call *call, 
     return gpu_check(gpu, call->name, clReleaseEvent(event));
 }
 
-odlc_status gpu_step_run(struct gpu_step *step, const struct buffer *in, const struct buffer *out)
+odlc_status gpu_step_run(struct gpu_step *step, struct arena *scratch, const struct buffer *in,
+                         const struct buffer *out)
 {
+    struct gpu_recordings *recordings = step->gpu->recordings;
     TRY(make_rooms(step));
-    for (size_t i = 0; i < step->calls.count; i++)
-        TRY(run_call(step, step->calls.data[i], in, out));
+    for (size_t i = 0; i < step->calls.count; i++) {
+        struct gpu_call *call = step->calls.data[i];
+        cl_mem *buffers = arena_array(scratch, cl_mem, call->bindings.count);
+        for (size_t k = 0; k < call->bindings.count; k++)
+            buffers[k] = buffer_at(step, call->bindings.data[k].place, in, out);
+        TRY(recordings ? gpu_recordings_add(recordings, call, buffers) : enqueue(step, call, buffers));
+    }
     return ODLC_OK;
 }
 
@@ -98,10 +112,23 @@ static void release_kernel(void *kernel)
     (void)clReleaseKernel(kernel);
 }
 
-odlc_status gpu_call_begin(struct gpu_making *m, const char *source, const char *function, struct gpu_call **out)
+odlc_status gpu_call_add(struct gpu_making *m, const struct gpu_source *source, const char *function,
+                         const char *options, const char *name, struct gpu_call **out)
 {
     struct arena *arena = m->scope->arena;
     struct gpu_call *call = arena_new(arena, struct gpu_call);
+    call->options = options;
+    TRY((m->is_trial ? gpu_kernel_try : gpu_kernel_get)(m->gpu->context, m->scope->diags, source, function, options,
+                                                        &call->kernel));
+    arena_defer(arena, release_kernel, call->kernel);
+    call->name = name;
+    vec_push(arena, &m->step->calls, call);
+    *out = call;
+    return ODLC_OK;
+}
+
+odlc_status gpu_call_begin(struct gpu_making *m, const char *source, const char *function, struct gpu_call **out)
+{
     if (m->math == GPU_MATH_DOUBLE)
         gpu_option(m, "-DDOUBLE_MATH");
     else if (m->math == GPU_MATH_INT)
@@ -111,14 +138,10 @@ odlc_status gpu_call_begin(struct gpu_making *m, const char *source, const char 
     else if (m->math == GPU_MATH_REAL && m->gpu->config->precision == GPU_PRECISION_FP16 &&
              m->gpu->context->device.has_half)
         gpu_option(m, "-DHALF_MATH");
-    call->options = m->options.data ? m->options.data : "";
-    TRY((m->is_trial ? gpu_kernel_try : gpu_kernel_get)(m->gpu->context, m->scope->diags, gpu_source_find(source),
-                                                        function, call->options, &call->kernel));
-    arena_defer(arena, release_kernel, call->kernel);
+    const char *options = m->options.data ? m->options.data : "";
+    TRY(gpu_call_add(m, gpu_source_find(source), function, options,
+                     arena_printf(m->scope->arena, "%s.%s", source, function), out));
     m->options = (text){0};
-    call->name = arena_printf(arena, "%s.%s", source, function);
-    vec_push(arena, &m->step->calls, call);
-    *out = call;
     return ODLC_OK;
 }
 

@@ -26,9 +26,11 @@ struct gpu_room {
 struct gpu {
     struct gpu_context *context;
     bool owns_context;
-    cl_command_queue queue;     /* in order */
-    cl_command_queue measuring; /* of kernels while steps are prepared; NULL: nothing was measured */
+    cl_command_queue queue;            /* in order */
+    cl_command_queue measuring;        /* of kernels while steps are prepared; NULL: nothing was measured */
+    struct gpu_recordings *recordings; /* gpu_record.h; NULL: kernels are enqueued one by one */
     const struct gpu_config *config;
+    const struct backend_scope *scope;
     struct diags *diags;
     VEC(struct gpu_room) rooms; /* the steps', one after the other */
     cl_mem fault;               /* an int: 0, or which of `watched` met what it cannot compute with; NULL without any */
@@ -60,8 +62,9 @@ struct gpu_operand {
 struct gpu_binding {
     cl_uint index;
     uint32_t place;
-    uint64_t size; /* bytes that it has at least */
-    cl_mem last;   /* that the kernel has now */
+    uint64_t size;      /* bytes that it has at least */
+    cl_mem last;        /* that the kernel has now */
+    uint64_t withdrawn; /* the context's, when it got that */
 };
 
 /* A kernel with its arguments. */
@@ -84,7 +87,11 @@ struct gpu_step {
     uint32_t n_rooms;
 };
 
-odlc_status gpu_step_run(struct gpu_step *step, const struct buffer *in, const struct buffer *out) MUST_USE;
+/* Enqueues the step's kernels, or leaves them to gpu_flush. */
+odlc_status gpu_step_run(struct gpu_step *step, struct arena *scratch, const struct buffer *in,
+                         const struct buffer *out) MUST_USE;
+/* Gives the kernel the buffers of its bindings. */
+odlc_status gpu_bind(const struct gpu *gpu, struct gpu_call *call, const cl_mem *buffers) MUST_USE;
 
 /* ---- operators ---- */
 
@@ -156,6 +163,9 @@ void gpu_option_type(struct gpu_making *m, const char *name, const struct gpu_op
  * the kernel's order, then gpu_call_end. */
 odlc_status gpu_call_begin(struct gpu_making *m, const char *source, const char *function,
                            struct gpu_call **out) MUST_USE;
+/* The same of any source, with the name that it has for profiles. */
+odlc_status gpu_call_add(struct gpu_making *m, const struct gpu_source *source, const char *function,
+                         const char *options, const char *name, struct gpu_call **out) MUST_USE;
 void gpu_arg(struct gpu_making *m, struct gpu_call *call, const struct gpu_operand *operand);
 void gpu_arg_int(struct gpu_call *call, int64_t value);                         /* as cl_int */
 void gpu_arg_number(struct gpu_making *m, struct gpu_call *call, double value); /* as `number` */

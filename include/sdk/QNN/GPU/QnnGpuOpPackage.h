@@ -6,8 +6,10 @@
  * the kernel, its arguments and the operation but their names: their members are ours, and so are all numbers.
  *
  * A QnnOpPackage_Node_t points to a QnnGpuOpPackage_Node_t, the host's until createOpImpl returns; a
- * QnnOpPackage_OpImpl_t to a QnnGpu_Operation_t, the package's until freeOpImpl. Activations are float16. C11 and
- * C++11. */
+ * QnnOpPackage_OpImpl_t to a QnnGpu_Operation_t, the package's until freeOpImpl. Kernels take operands in the types
+ * that the memory objects say, which are those of the config's tensors: what a registration library registers for the
+ * GPU where that is FLOAT_16 or FLOAT_32 and the operand is one of reals, else as the tensor is stored. C11 and C++11.
+ */
 #ifndef QNN_GPU_OP_PACKAGE_H
 #define QNN_GPU_OP_PACKAGE_H
 
@@ -75,19 +77,26 @@ typedef struct {
 
 /* ---- nodes and operations ---- */
 
-/* The config's tensors hold the OpenCL memory; static ones, and tensor params, their data in clientBuf. */
+/* Static tensors of the config, and tensor params, have their data in clientBuf. An operand that is absent has a memory
+ * object of type QNN_GPU_MEM_OBJ_TYPE_UNCLAIMED and no dimensions; its argument is NULL in the kernel. */
 typedef struct {
     const Qnn_OpConfig_t *opConfig;
     const QnnGpu_MemoryObject_t *inputs;  /* one for each input of the config */
     const QnnGpu_MemoryObject_t *outputs; /* one for each output of the config */
 } QnnGpuOpPackage_Node_t;
 
-typedef enum { ODLC_GPU_ARG_INPUT = 0, ODLC_GPU_ARG_OUTPUT = 1, ODLC_GPU_ARG_SCALAR = 2 } ODLC_GpuKernelArgType_t;
+typedef enum {
+    ODLC_GPU_ARG_INPUT = 0,
+    ODLC_GPU_ARG_OUTPUT = 1,
+    ODLC_GPU_ARG_SCALAR = 2,
+    ODLC_GPU_ARG_PARAM = 3, /* a buffer with the elements of a tensor param */
+    ODLC_GPU_ARG_LOCAL = 4  /* local memory */
+} ODLC_GpuKernelArgType_t;
 
 /* The arguments of a kernel, in the order of its parameters. */
 typedef struct {
     ODLC_GpuKernelArgType_t type;
-    uint32_t index;      /* of an input or an output: which of the node's */
+    uint32_t index; /* of an input or an output: which of the node's; of a param: which of the config's; else bytes */
     Qnn_Scalar_t scalar; /* of a number: handed over by value, in its type */
 } QnnGpu_KernelArg_t;
 
@@ -99,7 +108,7 @@ typedef struct {
     const char *buildOptions;   /* or NULL */
     uint32_t numWorkDimensions; /* 1 to ODLC_GPU_MAX_WORK_DIMENSIONS */
     size_t globalWorkSizes[ODLC_GPU_MAX_WORK_DIMENSIONS];
-    size_t localWorkSizes[ODLC_GPU_MAX_WORK_DIMENSIONS]; /* zeros: the host chooses */
+    size_t localWorkSizes[ODLC_GPU_MAX_WORK_DIMENSIONS]; /* zeros: the host chooses; else divisors of the global ones */
     uint32_t numArgs;
     const QnnGpu_KernelArg_t *args;
 } QnnGpu_Kernel_t;
@@ -110,6 +119,12 @@ typedef struct {
     const QnnGpu_Kernel_t *kernels;
     const QnnGpu_MemoryObject_t *outputClaims; /* how outputs lie, one for each; NULL: as the node has them */
 } QnnGpu_Operation_t;
+
+#ifndef ODLC_SDK_HOST
+/* Marks libraries that create QnnGpu_Operation_t; weak, as odlc_sdk_abi is. */
+extern const uint32_t odlc_sdk_gpu __attribute__((weak, visibility("default")));
+const uint32_t odlc_sdk_gpu = 1;
+#endif
 
 #ifdef __cplusplus
 }
