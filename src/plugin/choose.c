@@ -12,6 +12,7 @@
 struct choosing {
     struct preparation *p;
     struct map converted; /* conversions by what they convert */
+    uint32_t cluster;     /* the ops that must have a kernel; 0: all */
 };
 
 /* What a signature asks of an operand, and what there is. */
@@ -114,7 +115,7 @@ static odlc_status ask_predicate(struct choosing *c, const QHPI_Op *op, const QH
     }
     callback_begin(op, arena_printf(arena, "predicate of kernel %s", k->function_name));
     const uint32_t answer = k->predicate(op, op->n_inputs, inputs);
-    const uint32_t again = c->p->options.twice ? k->predicate(op, op->n_inputs, inputs) : answer;
+    const uint32_t again = c->p->options.asks_again ? k->predicate(op, op->n_inputs, inputs) : answer;
     TRY(callback_end(op));
     if (!answer != !again)
         return callback_impure(op, arena_printf(arena, "predicate of kernel %s", k->function_name));
@@ -188,8 +189,9 @@ static odlc_status choose(struct choosing *c, const QHPI_Op *op)
         if (!tried->reason)
             choice->kernel = tried->kernel;
     }
+    const struct tiled *t = graph_tiled(op);
     if (!choice->kernel)
-        return no_kernel(op, choice);
+        return c->cluster && (!t || t->cluster != c->cluster) ? ODLC_OK : no_kernel(op, choice);
     note_signature(choice, op);
     c->p->choices[op->id] = choice;
     return ODLC_OK;
@@ -223,10 +225,10 @@ static void convert_inputs(struct choosing *c, QHPI_Op *op)
         op->inputs[i] = in_layout(c, op_operand(op, i), choice ? choice->layouts[i] : (uint32_t)QHPI_LAYOUT_FLAT_4);
 }
 
-odlc_status prepare_kernels(struct preparation *p)
+odlc_status prepare_kernels(struct preparation *p, uint32_t cluster)
 {
     struct plugin_graph *g = p->graph;
-    struct choosing c = {.p = p};
+    struct choosing c = {.p = p, .cluster = cluster};
     odlc_status status = ODLC_OK;
     map_init(&c.converted, p->arena);
     graph_settle(g);

@@ -24,8 +24,8 @@ odlc_status plugin_prepare(struct preparation *p, const struct step_io *io)
     TRY(prepare_tiles(p));
     TRY(prepare_rewrite(p, true));
     prepare_slices(p);
-    TRY(prepare_kernels(p));
-    TRY(prepare_steps(p));
+    TRY(prepare_kernels(p, 0));
+    prepare_steps(p);
     prepare_placement(p, 0);
     warn_of_memory(p);
     TRY(prepare_memory(p));

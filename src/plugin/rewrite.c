@@ -71,7 +71,7 @@ static odlc_status check_late(const struct rewriter *r, const QHPI_Op *op, size_
 static odlc_status replace(struct rewriter *r, const QHPI_Op *op, const QHPI_Op *with, size_t first_new)
 {
     struct preparation *p = r->p;
-    if (!callback_gave_op(p->graph, with))
+    if (!graph_has(p->graph, with))
         return callback_error(op, r->callback, "plugin-rewrite-op", "return what qhpi_op_create gave, or the op itself",
                               with ? "returns no op of this graph" : "returns NULL");
     TRY(check_outputs(r, op, with));
@@ -95,7 +95,7 @@ static odlc_status ask_again(const struct rewriter *r, const QHPI_Op *op, QHPI_R
     callback_begin(op, r->callback);
     const QHPI_Op *second = function(op);
     TRY(callback_end(op));
-    const bool known = callback_gave_op(r->p->graph, first) && callback_gave_op(r->p->graph, second);
+    const bool known = graph_has(r->p->graph, first) && graph_has(r->p->graph, second);
     return first == second || (known && first != op && second != op && graph_alike(first, second))
                ? ODLC_OK
                : callback_impure(op, r->callback);
@@ -111,7 +111,7 @@ static odlc_status rewrite_op(struct rewriter *r, QHPI_Op *op)
     callback_begin(op, r->callback);
     const QHPI_Op *with = function(op);
     TRY(callback_end(op));
-    TRY(r->p->options.twice ? ask_again(r, op, function, with) : ODLC_OK);
+    TRY(r->p->options.asks_again ? ask_again(r, op, function, with) : ODLC_OK);
     return with == op ? ODLC_OK : replace(r, op, with, first_new);
 }
 

@@ -31,7 +31,7 @@ static odlc_status check_tile(struct preparation *p, const struct tiled *t, cons
     const QHPI_Op *op = t->op;
     const char *where = arena_printf(p->arena, "the tile of %s at %s", qhpi_shape_text(p->arena, extent),
                                      qhpi_shape_text(p->arena, start));
-    if (!callback_gave_op(p->graph, tile))
+    if (!graph_has(p->graph, tile))
         return callback_error(op, "build_tile", "plugin-tile", "return what qhpi_op_create gave, or the op itself",
                               "returns no op of this graph for %s", where);
     if (tile == op)
@@ -119,10 +119,10 @@ odlc_status tile_build(struct preparation *p, struct tiled *t)
         region_of(t, k, &start, &extent);
         callback_begin(op, "build_tile");
         const QHPI_Op *tile = op->plugin->info.build_tile(op, &start, &extent);
-        const QHPI_Op *again = p->options.twice ? op->plugin->info.build_tile(op, &start, &extent) : tile;
+        const QHPI_Op *again = p->options.asks_again ? op->plugin->info.build_tile(op, &start, &extent) : tile;
         TRY(callback_end(op));
-        if (tile != again && !(callback_gave_op(p->graph, tile) && callback_gave_op(p->graph, again) && tile != op &&
-                               again != op && graph_alike(tile, again)))
+        if (tile != again && !(graph_has(p->graph, tile) && graph_has(p->graph, again) && tile != op && again != op &&
+                               graph_alike(tile, again)))
             return callback_impure(op, "build_tile");
         if (k == 0 && tile == op) {
             t->tiles = NULL;

@@ -231,7 +231,7 @@ static void try_node(struct at_work *w)
     w->c->cases++;
     w->has_first = false;
     w->first = arena_alloc(w->t->arena, 1 << 20);
-    plain.options.twice = true;
+    plain.options.asks_again = true;
     if (!try_way(w, &plain)) {
         w->c->refused++;
         return;
@@ -239,7 +239,7 @@ static void try_node(struct at_work *w)
     again.at_start = true;
     try_way(w, &again);
     tiles.options.whole = false;
-    tiles.options.twice = true;
+    tiles.options.asks_again = true;
     tiles.exact = false;
     try_way(w, &tiles);
     in_place.options.apart = false;
