@@ -12,11 +12,12 @@ struct plugin_options {
     uint64_t fast_memory; /* bytes of TCM */
     uint32_t slices;      /* of a kernel that may be called for several */
     uint32_t threads;
-    bool whole;      /* nothing is cut */
-    bool plain;      /* kernels that run without what they computed before do */
-    bool apart;      /* outputs never take over the memory of inputs */
-    bool copies;     /* what comes from outside, and goes there, is copied: all else may share memory */
-    bool asks_again; /* callbacks are called again, in other orders, and have to give the same */
+    uint32_t least_tiles; /* of an op that can be cut into so many; 0: cuts serve memory and units alone */
+    bool whole;           /* nothing is cut */
+    bool plain;           /* kernels that run without what they computed before do */
+    bool apart;           /* outputs never take over the memory of inputs */
+    bool copies;          /* what comes from outside, and goes there, is copied: all else may share memory */
+    bool asks_again;      /* callbacks are called again, in other orders, and have to give the same */
     /* Memory of its own for each value; NULL: one block for all. */
     void *(*take)(void *user, const char *name, size_t size);
     void *user;
@@ -50,7 +51,8 @@ struct tiled {
 /* A kernel that was looked at. */
 struct tried {
     const QHPI_Kernel_v1 *kernel;
-    const char *reason; /* why not; NULL: it is taken */
+    const char *reason;               /* why not; NULL: it is taken */
+    const QHPI_Tensor *const *inputs; /* that its predicate got; NULL: it was not asked */
 };
 
 /* What an op runs by. */

@@ -176,7 +176,7 @@ static bool wants_more(const struct cluster *c, uint32_t n_tiles)
     for (size_t i = 0; i < c->ops.count; i++)
         if (def_bytes(&c->ops.data[i]->op->outputs[0]) > largest)
             largest = def_bytes(&c->ops.data[i]->op->outputs[0]);
-    return largest >= WORTH_SHARING && n_tiles < TIMELINE_HVX;
+    return n_tiles < c->p->options.least_tiles || (largest >= WORTH_SHARING && n_tiles < TIMELINE_HVX);
 }
 
 /* One dimension twice as often; false: nothing is left to cut. */
