@@ -5,6 +5,7 @@
  * values that it does not use are sent to DDR from their beginning on, and all is placed again. */
 #include <string.h>
 
+#include "plugin/blocked_layout.h"
 #include "plugin/plugin_prepare.h"
 
 struct placing {
@@ -43,14 +44,29 @@ static bool counts(const struct placing *c, const struct plugin_step *step)
     return step->kind == PLUGIN_KERNEL && (c->cluster == 0 || (t && t->cluster == c->cluster));
 }
 
-uint64_t step_operand_bytes(const struct preparation *p, const struct plugin_step *step)
+/* A tile has one block at least; of the first output the smallest shape is known. */
+static uint64_t least_bytes(const struct plugin_step *step, uint32_t i, const struct value *v, const QHPI_Shape *finest)
 {
-    uint64_t bytes = 0;
+    QHPI_OutputDef def = v->op->outputs[v->output];
+    if (!layout_is_blocked(v->layout))
+        return 0;
+    def.shape = *finest;
+    return i == step->n_inputs ? layout_bytes(&def, v->layout) : (uint64_t)BLOCK_BYTES;
+}
+
+struct operand_bytes step_operand_bytes(const struct preparation *p, const struct plugin_step *step,
+                                        const QHPI_Shape *finest, bool forced)
+{
+    struct operand_bytes bytes = {0, 0};
     for (uint32_t i = 0; i < step->n_inputs + step->n_outputs; i++) {
-        bool again = step->inputs[i] == NO_VALUE || (step->choice && step->choice->slow_alone[i]);
-        for (uint32_t k = 0; k < i && !again; k++)
-            again = step->inputs[k] != NO_VALUE && value_owner(p, step->inputs[k]) == value_owner(p, step->inputs[i]);
-        bytes += again ? 0 : p->values.data[step->inputs[i]].bytes;
+        bool counts = step->inputs[i] != NO_VALUE && !(step->choice && step->choice->slow_alone[i]) &&
+                      (!forced || (step->choice && step->choice->fast_alone[i]));
+        for (uint32_t k = 0; k < i && counts; k++)
+            counts = step->inputs[k] == NO_VALUE || value_owner(p, step->inputs[k]) != value_owner(p, step->inputs[i]);
+        if (!counts)
+            continue;
+        bytes.now += p->values.data[step->inputs[i]].bytes;
+        bytes.least += least_bytes(step, i, &p->values.data[step->inputs[i]], finest);
     }
     return bytes;
 }

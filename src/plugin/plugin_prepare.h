@@ -32,6 +32,12 @@ struct rewriting {
 
 /* ---- tiling ---- */
 
+/* Bytes of operands of a tile's kernel that may, or must, be in fast memory, at most; and how many they will be at
+ * least however the op is cut, since each has a block. */
+struct operand_bytes {
+    uint64_t now, least;
+};
+
 /* How an op is cut. */
 struct tiled {
     const QHPI_Op *op;
@@ -39,7 +45,8 @@ struct tiled {
     bool may_be_cut;  /* it has build_tile */
     QHPI_Shape required, tile;
     QHPI_Shape finest; /* the smallest tile that the op can be cut into */
-    uint64_t operands; /* bytes of all operands of a tile's kernel, at most, of the cut that was tried last */
+    /* Of the cut that was tried last, of all operands and of those that must be in fast memory: */
+    struct operand_bytes operands, forced;
     uint32_t n_tiles;
     uint32_t counts[ODLC_QHPI_MAX_RANK]; /* tiles along each dimension */
     const QHPI_Op **tiles;               /* in row-major order; NULL: the op is whole */
@@ -154,8 +161,10 @@ void prepare_steps(struct preparation *p);
 /* Puts values into fast memory as long as there is room, and says how much of it each step uses. True: all operands of
  * the cluster's kernels (0: of all) are there. */
 bool prepare_placement(struct preparation *p, uint32_t cluster);
-/* Bytes of all operands of a step that may be in fast memory. */
-uint64_t step_operand_bytes(const struct preparation *p, const struct plugin_step *step);
+/* Of a step of a tile, whose op can be cut into tiles of `finest`; forced: of those alone that must be in fast memory.
+ */
+struct operand_bytes step_operand_bytes(const struct preparation *p, const struct plugin_step *step,
+                                        const QHPI_Shape *finest, bool forced);
 odlc_status prepare_memory(struct preparation *p) MUST_USE;
 odlc_status prepare_precomputation(struct preparation *p) MUST_USE;
 /* Costs, and a schedule on the resources that kernels name. */

@@ -33,8 +33,9 @@ struct cluster {
 /* What a choice of cuts gives. */
 struct outcome {
     bool has_kernels; /* the tiles can be executed */
-    bool fits;
-    uint64_t needed;  /* bytes of fast memory */
+    bool fits;        /* all operands in fast memory */
+    bool holds;       /* at least, no more of it is in use than there is */
+    uint64_t needed;  /* bytes of it for all operands */
     uint32_t n_tiles; /* of the op that has most */
 };
 
@@ -95,29 +96,39 @@ static odlc_status build_tiles(struct cluster *c)
     return ODLC_OK;
 }
 
+static struct operand_bytes larger(struct operand_bytes a, struct operand_bytes b)
+{
+    return (struct operand_bytes){a.now > b.now ? a.now : b.now, a.least > b.least ? a.least : b.least};
+}
+
 /* What each op's kernels need for themselves. */
 static void note_operands(struct cluster *c)
 {
+    static const struct operand_bytes none;
     const struct preparation *p = c->p;
     for (size_t i = 0; i < c->ops.count; i++)
-        c->ops.data[i]->operands = 0;
+        c->ops.data[i]->operands = c->ops.data[i]->forced = none;
     for (size_t k = 0; k < p->steps.count; k++) {
-        struct tiled *t = graph_tiled(p->steps.data[k].op);
-        const uint64_t bytes = step_operand_bytes(p, &p->steps.data[k]);
-        if (t && p->steps.data[k].kind == PLUGIN_KERNEL && bytes > t->operands)
-            t->operands = bytes;
+        const struct plugin_step *step = &p->steps.data[k];
+        struct tiled *t = step->kind == PLUGIN_KERNEL ? graph_tiled(step->op) : NULL;
+        if (!t || t->cluster != c->number)
+            continue;
+        t->operands = larger(t->operands, step_operand_bytes(p, step, &t->finest, false));
+        t->forced = larger(t->forced, step_operand_bytes(p, step, &t->finest, true));
     }
 }
 
-/* An op whose operands do not fit, and that cannot be cut further. */
-static const struct tiled *find_hopeless(const struct cluster *c)
+/* Whether an op has too large operands, and cannot be cut further, or to no avail. */
+static bool is_hopeless(const struct cluster *c, bool forced)
 {
+    const uint64_t room = c->p->options.fast_memory;
     for (size_t i = 0; i < c->ops.count; i++) {
         const struct tiled *t = c->ops.data[i];
-        if (t->operands > c->p->options.fast_memory && qhpi_shape_equal(&t->tile, &t->finest))
-            return t;
+        const struct operand_bytes *bytes = forced ? &t->forced : &t->operands;
+        if (bytes->least > room || (bytes->now > room && qhpi_shape_equal(&t->tile, &t->finest)))
+            return true;
     }
-    return NULL;
+    return false;
 }
 
 /* The preparation behind tiling, as far as it says what is in fast memory. */
@@ -138,6 +149,7 @@ static struct outcome measure(struct cluster *c)
     note_operands(c);
     out.has_kernels = true;
     out.fits = prepare_placement(p, c->number);
+    out.holds = p->peak <= p->options.fast_memory;
     out.needed = p->needed;
     return out;
 }
@@ -199,7 +211,17 @@ static bool is_better(const struct outcome *now, const struct outcome *found)
         return now->has_kernels;
     if (now->fits && found->fits)
         return now->n_tiles > found->n_tiles;
-    return now->fits || (!found->fits && now->needed < found->needed);
+    if (now->fits != found->fits || now->holds != found->holds)
+        return now->fits || (now->holds && !found->holds);
+    return now->needed < found->needed;
+}
+
+/* Cutting on is of no use. */
+static bool is_enough(const struct cluster *c, const struct outcome *now, const struct outcome *found)
+{
+    if (found->fits)
+        return !now->fits || !wants_more(c, found->n_tiles);
+    return is_hopeless(c, false) && (found->holds || is_hopeless(c, true));
 }
 
 /* The best cuts of those that are tried. */
@@ -222,7 +244,7 @@ static odlc_status search(struct cluster *c, struct cuts *best, struct outcome *
             *found = now;
             *best = cuts;
         }
-    } while (!(found->fits && (!wants_more(c, found->n_tiles) || !now.fits)) && !find_hopeless(c) && finer(c, &cuts));
+    } while (!is_enough(c, &now, found) && finer(c, &cuts));
     return ODLC_OK;
 }
 
