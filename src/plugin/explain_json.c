@@ -109,6 +109,17 @@ static void put_kernels(struct json_out *j, struct arena *arena, const struct pr
     json_end_array(j);
 }
 
+static void put_resources(struct json_out *j, const struct plugin_step *step)
+{
+    const uint32_t resources = step->kind == PLUGIN_KERNEL ? step->choice->kernel->resources : 0;
+    json_array(j, "resources");
+    if (resources & QHPI_RESOURCE_HVX)
+        json_string(j, NULL, "HVX");
+    if (resources & QHPI_RESOURCE_HMX)
+        json_string(j, NULL, "HMX");
+    json_end_array(j);
+}
+
 static void put_steps(struct json_out *j, struct arena *arena, const struct preparation *p)
 {
     json_array(j, "steps");
@@ -125,6 +136,7 @@ static void put_steps(struct json_out *j, struct arena *arena, const struct prep
             json_double(j, "cost", (double)step->cost);
         json_uint(j, "fast_bytes", step->fast_bytes);
         json_uint(j, "ddr_operands", step->n_direct);
+        put_resources(j, step);
         json_bool(j, "in_place", step->n_outputs && p->values.data[step->outputs[0]].shares != NO_VALUE);
         json_end_object(j);
     }

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "tools/command.h"
+#include "tools/explain/explain_page.h"
 #include "tools/options.h"
 #include "tools/viewer/viewer.h"
 
@@ -63,6 +64,8 @@ static odlc_status make(struct session *s, text *result)
     } else if (options_given(&s->options, OPT_SVG)) {
         viewer_add_dot(s->arena, s->graph, &dot);
         TRY(viewer_run_graphviz(s->arena, &s->diags, &dot, result));
+    } else if (options_given(&s->options, OPT_EXPLAIN)) {
+        TRY(explain_page_add(s->arena, &s->diags, options_value(&s->options, OPT_EXPLAIN, ""), s->container, result));
     } else {
         struct json *report = NULL;
         if (options_given(&s->options, OPT_REPORT))
@@ -96,6 +99,9 @@ static odlc_status check_options(struct session *s)
     if ((dot || svg) && options_given(&s->options, OPT_REPORT))
         return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "leave out --dot and --svg"), "usage",
                           "--report is for a page");
+    if ((dot || svg || options_given(&s->options, OPT_REPORT)) && options_given(&s->options, OPT_EXPLAIN))
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "leave out --dot, --svg and --report"), "usage",
+                          "--explain is for a page of its own");
     if (!dot && !svg && !options_given(&s->options, OPT_SAVE) && isatty(STDOUT_FILENO))
         return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "-s FILE.html"), "usage",
                           "a page is not for a terminal: say where it goes");

@@ -123,9 +123,9 @@ static odlc_status read_plugins(struct session *s)
 {
     const char *form = options_value(&s->options, OPT_EXPLAIN, NULL);
     s->settings.explains = options_given(&s->options, OPT_EXPLAIN);
-    if (form && strcmp(form, "json") != 0)
-        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "--explain, or --explain=json"), "option-value",
-                          "option --explain: '%s' is no form", form);
+    if (form && strcmp(form, "json") != 0 && !run_report_is_file(form))
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "--explain, --explain=json or --explain=FILE.json"),
+                          "option-value", "option --explain: '%s' is no form", form);
     TRY(options_int(&s->options, &s->diags, OPT_SLICES, 1, 1024, &s->settings.slices));
     return read_size(s, OPT_TCM_SIZE, &s->settings.tcm_size);
 }
@@ -211,7 +211,8 @@ static odlc_status run_command(struct session *s, int argc, char **argv)
     TRY(run_crew_prepare(&s->crew));
     TRY(run_gpu_check(&s->settings, &s->crew.workers[0]));
     if (options_given(&s->options, OPT_EXPLAIN))
-        run_report_explain(s->arena, &s->crew.workers[0], options_value(&s->options, OPT_EXPLAIN, NULL) != NULL);
+        TRY(run_report_explain(s->arena, &s->diags, &s->crew.workers[0],
+                               options_value(&s->options, OPT_EXPLAIN, NULL)));
     TRY(infer_all(s));
     return odlc_gpu_close(s->settings.gpu);
 }
