@@ -52,11 +52,9 @@ static void put_tiles(struct json_out *j, const struct tiled *t)
 {
     json_array(j, "tiles");
     for (uint32_t k = 0; t->tiles && k < t->n_tiles; k++) {
-        QHPI_Shape start = {.rank = t->tile.rank};
-        uint32_t rest = k;
-        for (uint32_t d = t->tile.rank; d-- > 0; rest /= t->counts[d])
-            start.dims[d] = rest % t->counts[d] * t->tile.dims[d];
-        put_tile(j, &start, &t->tiles[k]->outputs[0].shape);
+        QHPI_Shape start, extent;
+        tile_region(t, k, &start, &extent);
+        put_tile(j, &start, &extent);
     }
     json_end_array(j);
 }

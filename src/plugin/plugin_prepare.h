@@ -20,6 +20,7 @@ struct plugin_options {
     bool asks_again;      /* callbacks are called again, in other orders, and have to give the same */
     /* Memory of its own for each value; NULL: one block for all. */
     void *(*take)(void *user, const char *name, size_t size);
+    void (*seal)(void *user, void *data); /* what was taken is constant from now on */
     void *user;
 };
 
@@ -52,6 +53,9 @@ struct tiled {
     const QHPI_Op **tiles;               /* in row-major order; NULL: the op is whole */
     const char *reason;                  /* why it is whole, or why it is cut so */
 };
+
+/* Where a tile of that number stands in the first output, and its size. */
+void tile_region(const struct tiled *t, uint32_t tile, QHPI_Shape *start, QHPI_Shape *extent);
 
 /* ---- kernels ---- */
 

@@ -2,7 +2,6 @@
 #include "plugin/purity.h"
 
 #include "plugin/callback.h"
-#include "plugin/tile.h"
 
 struct question;
 

@@ -92,6 +92,21 @@ static const void *compute_static(struct preparation *p, const QHPI_Op *op, void
     return to;
 }
 
+/* Kernels do not write to their inputs: a constant may lie where it is. */
+static void *place_static(struct preparation *p, const struct value *v)
+{
+    if (v->op->kind == KIND_CONSTANT && !p->options.take)
+        return (void *)v->op->data;
+    void *data = take_room(p, v->op, v->bytes);
+    if (v->op->kind == KIND_CONSTANT)
+        memcpy(data, v->op->data, v->bytes);
+    else
+        compute_static(p, v->op, data);
+    if (p->options.seal)
+        p->options.seal(p->options.user, data);
+    return data;
+}
+
 static void add_blocks(struct preparation *p, struct value *v)
 {
     if (!layout_is_blocked(v->layout))
@@ -114,12 +129,8 @@ static void place_values(struct preparation *p)
     }
     for (uint32_t i = 0; i < p->values.count; i++) {
         struct value *v = &p->values.data[i];
-        if (v->op->kind == KIND_CONSTANT && v->result == NO_VALUE)
-            v->data = (void *)v->op->data; /* kernels do not write to their inputs */
-        if (op_is_static(v->op) && v->result == NO_VALUE) {
-            v->data = take_room(p, v->op, v->bytes);
-            compute_static(p, v->op, v->data);
-        }
+        if ((v->op->kind == KIND_CONSTANT || op_is_static(v->op)) && v->result == NO_VALUE)
+            v->data = place_static(p, v);
         if (!owns_memory(v))
             continue;
         v->data = p->options.take ? take_room(p, v->op, v->bytes) : block + offsets[i] - ALIGNMENT;

@@ -14,8 +14,6 @@ struct cuts {
 odlc_status tile_required(struct preparation *p, struct tiled *t) MUST_USE;
 /* The op's tile for those cuts: the host's candidate, made legal by the op. */
 odlc_status tile_shape(struct preparation *p, struct tiled *t, const struct cuts *cuts) MUST_USE;
-/* Where a tile of that number stands in the output, and its size. */
-void tile_region(const struct tiled *t, uint32_t tile, QHPI_Shape *start, QHPI_Shape *extent);
 /* Makes the tiles, by build_tile, and lets them stand in the op's place; of one tile, nothing. */
 odlc_status tile_build(struct preparation *p, struct tiled *t) MUST_USE;
 

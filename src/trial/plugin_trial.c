@@ -53,6 +53,12 @@ static void *take(void *user, const char *name, size_t size)
     return guarded_take(w->t->arena, name, size, !w->at_start)->data;
 }
 
+static void seal(void *user, void *data)
+{
+    (void)user;
+    guarded_seal((struct guarded *)guarded_find(data), true);
+}
+
 /* ---- operands ---- */
 
 static struct step_io io_of(struct arena *arena, const struct made_node *made)
@@ -180,6 +186,7 @@ static struct preparation preparation_of(struct at_work *w, const struct way *wa
     w->at_start = way->at_start;
     struct preparation p = {.arena = arena, .diags = diags, .scope = scope, .group = group, .options = way->options};
     p.options.take = take;
+    p.options.seal = seal;
     p.options.user = w;
     return p;
 }
@@ -230,6 +237,7 @@ static bool try_way(struct at_work *w, const struct way *way, struct made_range 
         compare(w, way, &io, out);
     if (status == ODLC_OK && ranges)
         note_ranges(w, ranges, &io, out);
+    guarded_give_all();
     return status == ODLC_OK;
 }
 
@@ -337,6 +345,7 @@ static void prepare_again(struct at_work *w)
             strcmp(explain_json(&p, w->t->arena), w->decided.data[i].explained) != 0)
             contained_found(w->c, "plugin-not-pure", "answers must depend on nothing but the arguments",
                             "is prepared in another way when other ops were prepared before (%s)", w->made.label);
+        guarded_give_all();
     }
 }
 

@@ -81,6 +81,22 @@ def types(checks, folder):
         checks.check(f"{name}: with that type", told is None or f" of {told})" in codes.get("plugin-tiles-differ", ""), codes)
 
 
+def blocks(checks, folder):
+    """Kernels that take blocks alone are tried; a kernel that writes to a constant is found."""
+    operator = {"type": "Blocked", "core_types": ["CPU"], "inputs": [{"name": "x"}, {"name": "y", "static": True}],
+                "outputs": [{"name": "out", "shape": "same_as in0"}]}
+    file = folder / "blocks.json"
+    file.write_text(json.dumps({"UdoPackage_0": {"UDO_PACKAGE_NAME": "Types", "Operators": [operator]}}))
+    done, report = check(folder, [file], "Types")
+    tried = report["kernels"][0]
+    checks.equal("blocks: sound", (done.returncode, done.stderr), (0, ""))
+    # Floats of six shapes are refused; of bytes, [1,5], [2,3,4] and [16,128] are not.
+    checks.equal("blocks: are tried", (tried["inputs_tried"], tried["inputs_refused"]), (6 + 3, 6))
+    done, _ = check(folder, [file], "Types", defect="writes constant")
+    checks.check("blocks: writes constant", done.returncode == 1 and "kernel-writes-input" in done.stderr and "writes into %" in done.stderr,
+                 done.stderr)
+
+
 def defects(checks, folder):
     file = config(folder, "Faulty", {"Op": (1, 1, ())})
     done, _ = check(folder, [file], "Faulty")
@@ -99,7 +115,7 @@ def defects(checks, folder):
 def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
-        for case in (sound, types, defects):
+        for case in (sound, types, blocks, defects):
             case(checks, pathlib.Path(folder))
     checks.finish()
 
