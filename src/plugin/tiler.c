@@ -35,6 +35,7 @@ struct outcome {
     bool has_kernels; /* the tiles can be executed */
     bool fits;        /* all operands in fast memory */
     bool holds;       /* at least, no more of it is in use than there is */
+    bool is_limited;  /* finer cuts were not tried */
     uint64_t needed;  /* bytes of it for all operands */
     uint32_t n_tiles; /* of the op that has most */
 };
@@ -237,8 +238,10 @@ static odlc_status search(struct cluster *c, struct cuts *best, struct outcome *
     do {
         uint64_t n_tiles;
         TRY(shape_tiles(c, &cuts, &n_tiles));
-        if (n_tiles > MOST_TILES)
+        if (n_tiles > MOST_TILES) {
+            found->is_limited = true;
             break;
+        }
         TRY(try_cuts(c, &now));
         if (is_better(&now, found)) {
             *found = now;
@@ -259,9 +262,9 @@ static void warn_of_memory(const struct cluster *c, const struct outcome *found)
               AT(.file = op->package->library.path, .node = op->label,
                  .hint = "operands that do not fit are used in DDR; --tcm_size says how much fast memory there is"),
               "plugin-memory",
-              "no tiling of op%s %s makes all operands fit in %llu bytes of fast memory: the best one needs %llu",
-              c->ops.count > 1 ? "s" : "", names.data, (unsigned long long)p->options.fast_memory,
-              (unsigned long long)found->needed);
+              "no tiling of op%s %s%s makes all operands fit in %llu bytes of fast memory: the best one needs %llu",
+              c->ops.count > 1 ? "s" : "", names.data, found->is_limited ? " that was tried" : "",
+              (unsigned long long)p->options.fast_memory, (unsigned long long)found->needed);
 }
 
 static odlc_status tile_cluster(struct cluster *c)
@@ -273,7 +276,8 @@ static odlc_status tile_cluster(struct cluster *c)
     TRY(shape_tiles(c, &best, &n_tiles));
     for (size_t i = 0; i < c->ops.count; i++) {
         struct tiled *t = c->ops.data[i];
-        t->reason = !found.fits      ? "no cut makes all operands fit in fast memory"
+        t->reason = !found.fits      ? found.is_limited ? "no cut that was tried makes all operands fit in fast memory"
+                                                        : "no cut makes all operands fit in fast memory"
                     : t->n_tiles > 1 ? "tiles of all ops that are cut together fit in fast memory"
                                      : "all of it fits";
     }
