@@ -20,6 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 RECORDED = ROOT / "src" / "opendlc.abi"
 SYMBOLS = ROOT / "debian" / "libopendlc0.symbols"
 EXPORTED = ROOT / "src" / "opendlc.map"
+PLUGIN = ROOT / "src" / "plugin" / "exports.c"  # all of libopendlc-plugin
 FUNCTION = re.compile(r"\b((?:odlc|Snpe)_\w+)\(")
 DROPPED = re.compile(r"-(?:O\w*|g\w*|flto\S*|fsanitize\S*|fno-sanitize\S*|ffat-lto-objects|fprofile\S*|ftest-coverage|MD|M[FQ].*"
                      r"|W\S*|\S*FORTIFY_SOURCE\S*)|--coverage")
@@ -78,10 +79,14 @@ def version():
 
 
 def symbols(known):
-    """Debian's list; a name keeps the version that it came with."""
-    since = dict(re.findall(r"^ (\w+)@OPENDLC_0 (\S+)$", known, re.MULTILINE))
-    names = ["OPENDLC_0", *sorted(declared())]
-    return "# SPDX-License-Identifier: Apache-2.0\nlibopendlc.so.0 libopendlc0 #MINVER#\n" + "".join(f" {n}@OPENDLC_0 {since.get(n, version())}\n" for n in names)
+    """Debian's list, of both libraries; a name keeps the version that it came with."""
+    lines = ["# SPDX-License-Identifier: Apache-2.0"]
+    plugin = re.findall(r"^\w[^;={}]*?\b(qhpi_\w+)\([^;]*?\)\n\{", PLUGIN.read_text(), re.MULTILINE)
+    for library, tag, names in (("libopendlc.so.0", "OPENDLC_0", declared()), ("libopendlc-plugin.so.1", "OPENDLC_PLUGIN_1", plugin)):
+        since = dict(re.findall(rf"^ (\w+)@{tag} (\S+)$", known, re.MULTILINE))
+        lines.append(f"{library} libopendlc0 #MINVER#")
+        lines += [f" {name}@{tag} {since.get(name, version())}" for name in [tag, *sorted(names)]]
+    return "\n".join(lines) + "\n"
 
 
 def main():

@@ -49,11 +49,3 @@ odlc_status callback_impure(const QHPI_Op *op, const char *callback)
     return callback_error(op, callback, "plugin-not-pure", "answers must depend on nothing but the arguments",
                           "gives another answer when it is called again");
 }
-
-bool callback_gave_op(const struct plugin_graph *g, const QHPI_Op *op)
-{
-    for (size_t i = g->ops.count; op && i-- > 0;)
-        if (g->ops.data[i] == op)
-            return true;
-    return false;
-}

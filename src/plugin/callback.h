@@ -17,7 +17,4 @@ odlc_status callback_error(const QHPI_Op *op, const char *callback, const char *
 /* The error of a callback that gave another answer when it was called again. */
 odlc_status callback_impure(const QHPI_Op *op, const char *callback);
 
-/* Whether a package's answer is an op of the graph. */
-bool callback_gave_op(const struct plugin_graph *g, const QHPI_Op *op);
-
 #endif

@@ -115,10 +115,7 @@ static bool find_meaning(const struct plugin_graph *g, const char *name, QHPI_Op
 
 static bool is_ref(const struct plugin_graph *g, QHPI_OpRef ref)
 {
-    for (size_t i = g->ops.count; ref.op && i-- > 0;)
-        if (g->ops.data[i] == ref.op)
-            return ref.output_number < ref.op->n_outputs;
-    return false;
+    return graph_has(g, ref.op) && ref.output_number < ref.op->n_outputs;
 }
 
 /* Dimensions are padded to rank 4; false: no tensor can have them. */

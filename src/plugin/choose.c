@@ -12,6 +12,7 @@
 struct choosing {
     struct preparation *p;
     struct map converted; /* conversions by what they convert */
+    uint32_t cluster;     /* the ops that must have a kernel; 0: all */
 };
 
 /* What a signature asks of an operand, and what there is. */
@@ -99,10 +100,10 @@ static QHPI_Tensor told_tensor(const struct operand *o, uint32_t layout)
     return t;
 }
 
-static odlc_status ask_predicate(struct choosing *c, const QHPI_Op *op, const QHPI_Kernel_v1 *k,
-                                 const uint32_t *layouts, const char **reason)
+static odlc_status ask_predicate(struct choosing *c, const QHPI_Op *op, const uint32_t *layouts, struct tried *tried)
 {
     struct arena *arena = c->p->arena;
+    const QHPI_Kernel_v1 *k = tried->kernel;
     if (!k->predicate)
         return ODLC_OK;
     QHPI_Tensor *tensors = arena_array(arena, QHPI_Tensor, op->n_inputs);
@@ -114,20 +115,19 @@ static odlc_status ask_predicate(struct choosing *c, const QHPI_Op *op, const QH
     }
     callback_begin(op, arena_printf(arena, "predicate of kernel %s", k->function_name));
     const uint32_t answer = k->predicate(op, op->n_inputs, inputs);
-    const uint32_t again = c->p->options.twice ? k->predicate(op, op->n_inputs, inputs) : answer;
     TRY(callback_end(op));
-    if (!answer != !again)
-        return callback_impure(op, arena_printf(arena, "predicate of kernel %s", k->function_name));
+    tried->inputs = inputs;
     if (!answer)
-        *reason = "predicate: it says no";
+        tried->reason = "predicate: it says no";
     return ODLC_OK;
 }
 
-/* *reason NULL: the kernel fits, and the layouts are those of its operands. */
-static odlc_status try_kernel(struct choosing *c, const QHPI_Op *op, const QHPI_Kernel_v1 *k, uint32_t *layouts,
-                              const char **reason)
+/* tried->reason NULL: the kernel fits, and the layouts are those of its operands. */
+static odlc_status try_kernel(struct choosing *c, const QHPI_Op *op, uint32_t *layouts, struct tried *tried)
 {
     struct arena *arena = c->p->arena;
+    const QHPI_Kernel_v1 *k = tried->kernel;
+    const char **reason = &tried->reason;
     *reason = wrong_count(arena, "input", op->n_inputs, k->min_inputs, k->variable_inputs);
     if (!*reason)
         *reason = wrong_count(arena, "output", op->n_outputs, k->min_outputs, k->variable_outputs);
@@ -139,7 +139,7 @@ static odlc_status try_kernel(struct choosing *c, const QHPI_Op *op, const QHPI_
             *reason = arena_printf(arena, "%s %u: %s", is_input ? "input" : "output", is_input ? i : i - op->n_inputs,
                                    *reason);
     }
-    return *reason ? ODLC_OK : ask_predicate(c, op, k, layouts, reason);
+    return *reason ? ODLC_OK : ask_predicate(c, op, layouts, tried);
 }
 
 static void note_signature(struct choice *choice, const QHPI_Op *op)
@@ -184,12 +184,13 @@ static odlc_status choose(struct choosing *c, const QHPI_Op *op)
     for (uint32_t k = 0; k < info->num_kernels && !choice->kernel; k++) {
         struct tried *tried = &choice->tried[choice->n_tried++];
         tried->kernel = &info->kernels[k];
-        TRY(try_kernel(c, op, tried->kernel, choice->layouts, &tried->reason));
+        TRY(try_kernel(c, op, choice->layouts, tried));
         if (!tried->reason)
             choice->kernel = tried->kernel;
     }
+    const struct tiled *t = graph_tiled(op);
     if (!choice->kernel)
-        return no_kernel(op, choice);
+        return c->cluster && (!t || t->cluster != c->cluster) ? ODLC_OK : no_kernel(op, choice);
     note_signature(choice, op);
     c->p->choices[op->id] = choice;
     return ODLC_OK;
@@ -223,10 +224,10 @@ static void convert_inputs(struct choosing *c, QHPI_Op *op)
         op->inputs[i] = in_layout(c, op_operand(op, i), choice ? choice->layouts[i] : (uint32_t)QHPI_LAYOUT_FLAT_4);
 }
 
-odlc_status prepare_kernels(struct preparation *p)
+odlc_status prepare_kernels(struct preparation *p, uint32_t cluster)
 {
     struct plugin_graph *g = p->graph;
-    struct choosing c = {.p = p};
+    struct choosing c = {.p = p, .cluster = cluster};
     odlc_status status = ODLC_OK;
     map_init(&c.converted, p->arena);
     graph_settle(g);

@@ -52,11 +52,9 @@ static void put_tiles(struct json_out *j, const struct tiled *t)
 {
     json_array(j, "tiles");
     for (uint32_t k = 0; t->tiles && k < t->n_tiles; k++) {
-        QHPI_Shape start = {.rank = t->tile.rank};
-        uint32_t rest = k;
-        for (uint32_t d = t->tile.rank; d-- > 0; rest /= t->counts[d])
-            start.dims[d] = rest % t->counts[d] * t->tile.dims[d];
-        put_tile(j, &start, &t->tiles[k]->outputs[0].shape);
+        QHPI_Shape start, extent;
+        tile_region(t, k, &start, &extent);
+        put_tile(j, &start, &extent);
     }
     json_end_array(j);
 }
@@ -109,6 +107,17 @@ static void put_kernels(struct json_out *j, struct arena *arena, const struct pr
     json_end_array(j);
 }
 
+static void put_resources(struct json_out *j, const struct plugin_step *step)
+{
+    const uint32_t resources = step->kind == PLUGIN_KERNEL ? step->choice->kernel->resources : 0;
+    json_array(j, "resources");
+    if (resources & QHPI_RESOURCE_HVX)
+        json_string(j, NULL, "HVX");
+    if (resources & QHPI_RESOURCE_HMX)
+        json_string(j, NULL, "HMX");
+    json_end_array(j);
+}
+
 static void put_steps(struct json_out *j, struct arena *arena, const struct preparation *p)
 {
     json_array(j, "steps");
@@ -125,6 +134,7 @@ static void put_steps(struct json_out *j, struct arena *arena, const struct prep
             json_double(j, "cost", (double)step->cost);
         json_uint(j, "fast_bytes", step->fast_bytes);
         json_uint(j, "ddr_operands", step->n_direct);
+        put_resources(j, step);
         json_bool(j, "in_place", step->n_outputs && p->values.data[step->outputs[0]].shares != NO_VALUE);
         json_end_object(j);
     }

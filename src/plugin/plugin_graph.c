@@ -17,7 +17,9 @@ struct plugin_graph *graph_new(struct arena *arena, struct diags *diags, const s
 QHPI_Op *graph_add(struct plugin_graph *g, enum op_kind kind, const char *name, uint32_t n_inputs, uint32_t n_outputs,
                    const QHPI_OutputDef *outputs)
 {
-    QHPI_Op *op = arena_new(g->arena, QHPI_Op);
+    if (g->ops.count % OPS_A_BLOCK == 0)
+        vec_push(g->arena, &g->blocks, arena_array(g->arena, QHPI_Op, OPS_A_BLOCK));
+    QHPI_Op *op = g->blocks.data[g->ops.count / OPS_A_BLOCK] + g->ops.count % OPS_A_BLOCK;
     *op = (QHPI_Op){.calls = &host_calls,
                     .graph = g,
                     .id = (uint32_t)g->ops.count,
@@ -29,6 +31,53 @@ QHPI_Op *graph_add(struct plugin_graph *g, enum op_kind kind, const char *name, 
                     .outputs = arena_memdup(g->arena, outputs, n_outputs * sizeof *outputs)};
     vec_push(g->arena, &g->ops, op);
     return op;
+}
+
+bool graph_has(const struct plugin_graph *g, const QHPI_Op *op)
+{
+    const uintptr_t place = (uintptr_t)op;
+    for (size_t i = g->blocks.count; i-- > 0;) {
+        const uintptr_t first = (uintptr_t)g->blocks.data[i];
+        if (place < first || place - first >= OPS_A_BLOCK * sizeof *op)
+            continue;
+        const size_t number = i * OPS_A_BLOCK + (place - first) / sizeof *op;
+        return number < g->ops.count && g->ops.data[number] == op;
+    }
+    return false;
+}
+
+/* Arrays grow in the arena that they are in. */
+#define COPY_VEC(arena, vec)                                                               \
+    ((vec)->data = arena_memdup((arena), (vec)->data, (vec)->count * sizeof *(vec)->data), \
+     (vec)->capacity = (vec)->count)
+
+struct graph_state graph_keep(struct plugin_graph *g, struct arena *arena)
+{
+    struct graph_state state = {.graph = *g, .ops = arena_array(arena, QHPI_Op, g->ops.count)};
+    size_t n_inputs = 0;
+    for (size_t i = 0; i < g->ops.count; i++) {
+        state.ops[i] = *g->ops.data[i];
+        n_inputs += state.ops[i].n_inputs;
+    }
+    QHPI_OpRef *inputs = state.inputs = arena_array(arena, QHPI_OpRef, n_inputs);
+    for (size_t i = 0; i < g->ops.count; inputs += state.ops[i++].n_inputs)
+        memcpy(inputs, state.ops[i].inputs, state.ops[i].n_inputs * sizeof *inputs);
+    g->arena = arena;
+    COPY_VEC(arena, &g->ops);
+    COPY_VEC(arena, &g->blocks);
+    COPY_VEC(arena, &g->order);
+    COPY_VEC(arena, &g->results);
+    return state;
+}
+
+void graph_restore(struct plugin_graph *g, const struct graph_state *state)
+{
+    const QHPI_OpRef *inputs = state->inputs;
+    *g = state->graph;
+    for (size_t i = 0; i < g->ops.count; inputs += state->ops[i++].n_inputs) {
+        *g->ops.data[i] = state->ops[i];
+        memcpy(state->ops[i].inputs, inputs, state->ops[i].n_inputs * sizeof *inputs);
+    }
 }
 
 QHPI_OpRef graph_resolve(QHPI_OpRef ref)
@@ -156,6 +205,16 @@ bool graph_alike(const QHPI_Op *a, const QHPI_Op *b)
             return false;
     }
     return true;
+}
+
+bool op_is_static(const QHPI_Op *op)
+{
+    while (op->kind == KIND_SLICE || op->kind == KIND_CONVERT) {
+        op = op_operand(op, 0).op;
+        if (op->kind == KIND_CONSTANT)
+            return true;
+    }
+    return false;
 }
 
 struct tiled *graph_tiled(const QHPI_Op *op)

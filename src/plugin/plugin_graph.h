@@ -56,6 +56,9 @@ struct QHPI_Op {
     struct tiled *tiled;     /* how the op is cut, or the op that it is a tile of; else NULL */
 };
 
+/* Ops lie in blocks, so that it is quickly known whether a pointer of a package is one of them. */
+enum { OPS_A_BLOCK = 256 };
+
 /* An output of the group. */
 struct plugin_result {
     QHPI_OpRef ref;
@@ -67,6 +70,7 @@ struct plugin_graph {
     struct diags *diags;
     const struct package_set *packages;
     VEC(QHPI_Op *) ops;
+    VEC(QHPI_Op *) blocks;      /* of OPS_A_BLOCK ops, in their order */
     VEC(const QHPI_Op *) order; /* what the results need, inputs before users, as of graph_settle */
     VEC(struct plugin_result) results;
     uint32_t serial; /* of walks */
@@ -83,6 +87,20 @@ QHPI_Op *graph_add(struct plugin_graph *g, enum op_kind kind, const char *name, 
                    const QHPI_OutputDef *outputs);
 /* Part of a tensor; all of it is the tensor itself. */
 QHPI_OpRef graph_slice(struct plugin_graph *g, QHPI_OpRef of, const QHPI_Shape *start, const QHPI_Shape *extent);
+
+/* Whether a pointer that a package gave is an op of the graph. */
+bool graph_has(const struct plugin_graph *g, const QHPI_Op *op);
+
+/* A graph as it was. */
+struct graph_state {
+    struct plugin_graph graph;
+    QHPI_Op *ops;
+    QHPI_OpRef *inputs; /* of all ops, one after the other */
+};
+
+/* What is done to the graph from now on has its memory in `arena`, and is undone by graph_restore. */
+struct graph_state graph_keep(struct plugin_graph *g, struct arena *arena);
+void graph_restore(struct plugin_graph *g, const struct graph_state *state);
 
 /* What stands in the place of an output now. */
 QHPI_OpRef graph_resolve(QHPI_OpRef ref);
@@ -104,6 +122,9 @@ bool graph_depends(struct plugin_graph *g, const QHPI_Op *user, const QHPI_Op *o
 
 /* Whether two ops compute the same from the same: name, outputs, and operands, which are the same ones or alike. */
 bool graph_alike(const QHPI_Op *a, const QHPI_Op *b);
+
+/* Part of a constant, or a constant in another layout: computed once, when the graph is prepared. */
+bool op_is_static(const QHPI_Op *op);
 
 /* How the op is cut that this one is, is a tile of, or was made for; NULL: it is none of them. */
 struct tiled *graph_tiled(const QHPI_Op *op);

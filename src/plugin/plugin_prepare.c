@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plugin/plugin_prepare.h"
+#include "plugin/purity.h"
 
 /* Kernels that want operands in fast memory alone get them, here, where a target could not. */
 static void warn_of_memory(struct preparation *p)
@@ -22,13 +22,15 @@ odlc_status plugin_prepare(struct preparation *p, const struct step_io *io)
     TRY(prepare_import(p, io));
     TRY(prepare_rewrite(p, false));
     TRY(prepare_tiles(p));
+    TRY(purity_tiles(p));
     TRY(prepare_rewrite(p, true));
     prepare_slices(p);
-    TRY(prepare_kernels(p));
-    TRY(prepare_steps(p));
+    TRY(prepare_kernels(p, 0));
+    prepare_steps(p);
     prepare_placement(p, 0);
     warn_of_memory(p);
     TRY(prepare_memory(p));
+    TRY(purity_kernels(p));
     TRY(prepare_timeline(p));
     return prepare_precomputation(p);
 }

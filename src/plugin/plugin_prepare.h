@@ -12,13 +12,15 @@ struct plugin_options {
     uint64_t fast_memory; /* bytes of TCM */
     uint32_t slices;      /* of a kernel that may be called for several */
     uint32_t threads;
-    bool whole;  /* nothing is cut */
-    bool plain;  /* kernels that run without what they computed before do */
-    bool apart;  /* outputs never take over the memory of inputs */
-    bool copies; /* what comes from outside, and goes there, is copied: all else may share memory */
-    bool twice;  /* callbacks are called again, and have to give the same */
+    uint32_t least_tiles; /* of an op that can be cut into so many; 0: cuts serve memory and units alone */
+    bool whole;           /* nothing is cut */
+    bool plain;           /* kernels that run without what they computed before do */
+    bool apart;           /* outputs never take over the memory of inputs */
+    bool copies;          /* what comes from outside, and goes there, is copied: all else may share memory */
+    bool asks_again;      /* callbacks are called again, in other orders, and have to give the same */
     /* Memory of its own for each value; NULL: one block for all. */
     void *(*take)(void *user, const char *name, size_t size);
+    void (*seal)(void *user, void *data); /* what was taken is constant from now on */
     void *user;
 };
 
@@ -31,24 +33,37 @@ struct rewriting {
 
 /* ---- tiling ---- */
 
+/* Bytes of operands of a tile's kernel that may, or must, be in fast memory, at most; and how many they will be at
+ * least however the op is cut, since each has a block. */
+struct operand_bytes {
+    uint64_t now, least;
+};
+
 /* How an op is cut. */
 struct tiled {
     const QHPI_Op *op;
     uint32_t cluster; /* ops that are cut together have one number */
     bool may_be_cut;  /* it has build_tile */
     QHPI_Shape required, tile;
+    QHPI_Shape finest; /* the smallest tile that the op can be cut into */
+    /* Of the cut that was tried last, of all operands and of those that must be in fast memory: */
+    struct operand_bytes operands, forced;
     uint32_t n_tiles;
     uint32_t counts[ODLC_QHPI_MAX_RANK]; /* tiles along each dimension */
     const QHPI_Op **tiles;               /* in row-major order; NULL: the op is whole */
     const char *reason;                  /* why it is whole, or why it is cut so */
 };
 
+/* Where a tile of that number stands in the first output, and its size. */
+void tile_region(const struct tiled *t, uint32_t tile, QHPI_Shape *start, QHPI_Shape *extent);
+
 /* ---- kernels ---- */
 
 /* A kernel that was looked at. */
 struct tried {
     const QHPI_Kernel_v1 *kernel;
-    const char *reason; /* why not; NULL: it is taken */
+    const char *reason;               /* why not; NULL: it is taken */
+    const QHPI_Tensor *const *inputs; /* that its predicate got; NULL: it was not asked */
 };
 
 /* What an op runs by. */
@@ -120,8 +135,7 @@ struct preparation {
     struct plugin_graph *graph;
     VEC(struct rewriting) rewritings;
     VEC(struct tiled *) tilings;
-    VEC(QHPI_Op *) shortened; /* slices in the place of which others stand, since the tiles are as they are */
-    struct choice **choices;  /* per op of the graph; NULL: it has no kernel */
+    struct choice **choices; /* per op of the graph; NULL: it has no kernel */
     size_t n_choices;
     VEC(struct value) values;
     VEC(struct plugin_step) steps;
@@ -143,12 +157,18 @@ odlc_status prepare_rewrite(struct preparation *p, bool late) MUST_USE;
 odlc_status prepare_tiles(struct preparation *p) MUST_USE;
 /* Slices of what is made of tiles become tiles, or are made of the tiles that they need. */
 void prepare_slices(struct preparation *p);
-odlc_status prepare_kernels(struct preparation *p) MUST_USE;
-/* Steps and values, without memory. Before kernels are chosen this is an estimate, for the tiler. */
-odlc_status prepare_steps(struct preparation *p) MUST_USE;
+/* ODLC_ERR_INVALID: an op of the cluster (0: one of all) has no kernel, or a predicate misbehaves. Other ops may have
+ * none yet. */
+odlc_status prepare_kernels(struct preparation *p, uint32_t cluster) MUST_USE;
+/* Steps and values, without memory. */
+void prepare_steps(struct preparation *p);
 /* Puts values into fast memory as long as there is room, and says how much of it each step uses. True: all operands of
  * the cluster's kernels (0: of all) are there. */
 bool prepare_placement(struct preparation *p, uint32_t cluster);
+/* Of a step of a tile, whose op can be cut into tiles of `finest`; forced: of those alone that must be in fast memory.
+ */
+struct operand_bytes step_operand_bytes(const struct preparation *p, const struct plugin_step *step,
+                                        const QHPI_Shape *finest, bool forced);
 odlc_status prepare_memory(struct preparation *p) MUST_USE;
 odlc_status prepare_precomputation(struct preparation *p) MUST_USE;
 /* Costs, and a schedule on the resources that kernels name. */
@@ -160,6 +180,14 @@ odlc_status plugin_prepare(struct preparation *p, const struct step_io *io) MUST
 static inline const struct choice *choice_of(const struct preparation *p, const QHPI_Op *op)
 {
     return op->id < p->n_choices ? p->choices[op->id] : NULL;
+}
+
+/* The first of the values that lie in the same memory. */
+static inline uint32_t value_owner(const struct preparation *p, uint32_t value)
+{
+    while (p->values.data[value].shares != NO_VALUE)
+        value = p->values.data[value].shares;
+    return value;
 }
 
 /* The layout in which an output is made. */

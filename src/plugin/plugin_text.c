@@ -21,14 +21,19 @@ static void add_ref(struct arena *arena, text *t, QHPI_OpRef ref)
         text_add(arena, t, ".%u", ref.output_number);
 }
 
+/* A tensor that is put together of many tiles has a step a tile, with such a text. */
+enum { SHOWN_OPERANDS = 32 };
+
 const char *op_text(struct arena *arena, const QHPI_Op *op)
 {
     text t = {0};
     text_add(arena, &t, "%%%u = %s(", op->id, op->name);
-    for (uint32_t i = 0; i < op->n_inputs; i++) {
+    for (uint32_t i = 0; i < op->n_inputs && i < SHOWN_OPERANDS; i++) {
         text_add(arena, &t, "%s", i ? ", " : "");
         add_ref(arena, &t, op_operand(op, i));
     }
+    if (op->n_inputs > SHOWN_OPERANDS)
+        text_add(arena, &t, ", ... %u more", op->n_inputs - SHOWN_OPERANDS);
     text_add(arena, &t, ")");
     if (op->kind == KIND_SLICE)
         text_add(arena, &t, " at %s", qhpi_shape_text(arena, &op->starts[0]));

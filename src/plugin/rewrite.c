@@ -4,6 +4,7 @@
 
 #include "plugin/callback.h"
 #include "plugin/plugin_prepare.h"
+#include "plugin/purity.h"
 
 /* Rewrites of an op, one after the other: more of them are taken for endless. */
 enum { MOST_GENERATIONS = 64 };
@@ -71,7 +72,7 @@ static odlc_status check_late(const struct rewriter *r, const QHPI_Op *op, size_
 static odlc_status replace(struct rewriter *r, const QHPI_Op *op, const QHPI_Op *with, size_t first_new)
 {
     struct preparation *p = r->p;
-    if (!callback_gave_op(p->graph, with))
+    if (!graph_has(p->graph, with))
         return callback_error(op, r->callback, "plugin-rewrite-op", "return what qhpi_op_create gave, or the op itself",
                               with ? "returns no op of this graph" : "returns NULL");
     TRY(check_outputs(r, op, with));
@@ -88,19 +89,6 @@ static odlc_status replace(struct rewriter *r, const QHPI_Op *op, const QHPI_Op 
     return ODLC_OK;
 }
 
-/* Callbacks have to be pure: a second answer is the same, or alike. */
-static odlc_status ask_again(const struct rewriter *r, const QHPI_Op *op, QHPI_RewriteOpFunc function,
-                             const QHPI_Op *first)
-{
-    callback_begin(op, r->callback);
-    const QHPI_Op *second = function(op);
-    TRY(callback_end(op));
-    const bool known = callback_gave_op(r->p->graph, first) && callback_gave_op(r->p->graph, second);
-    return first == second || (known && first != op && second != op && graph_alike(first, second))
-               ? ODLC_OK
-               : callback_impure(op, r->callback);
-}
-
 static odlc_status rewrite_op(struct rewriter *r, QHPI_Op *op)
 {
     const QHPI_RewriteOpFunc function = r->late ? op->plugin->info.late_rewrite : op->plugin->info.early_rewrite;
@@ -111,7 +99,6 @@ static odlc_status rewrite_op(struct rewriter *r, QHPI_Op *op)
     callback_begin(op, r->callback);
     const QHPI_Op *with = function(op);
     TRY(callback_end(op));
-    TRY(r->p->options.twice ? ask_again(r, op, function, with) : ODLC_OK);
     return with == op ? ODLC_OK : replace(r, op, with, first_new);
 }
 
@@ -126,6 +113,7 @@ odlc_status prepare_rewrite(struct preparation *p, bool late)
     do {
         r.changed = false;
         graph_settle(g);
+        TRY(purity_rewrites(p, late));
         for (size_t i = 0; i < g->order.count; i++) {
             QHPI_Op *op = g->ops.data[g->order.data[i]->id];
             if (op->kind == KIND_PLUGIN && !op->is_settled && !op->replaced)

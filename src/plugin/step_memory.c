@@ -22,19 +22,12 @@ static void *aligned_room(struct arena *arena, uint64_t size)
 
 /* ---- values ---- */
 
-static uint32_t owner_of(const struct preparation *p, uint32_t value)
-{
-    while (p->values.data[value].shares != NO_VALUE)
-        value = p->values.data[value].shares;
-    return value;
-}
-
 /* The last step of all that lie in the same memory. */
 static uint32_t *ends_of(struct preparation *p)
 {
     uint32_t *ends = arena_array(p->arena, uint32_t, p->values.count);
     for (uint32_t i = 0; i < p->values.count; i++) {
-        const uint32_t owner = owner_of(p, i);
+        const uint32_t owner = value_owner(p, i);
         if (p->values.data[i].last > ends[owner])
             ends[owner] = p->values.data[i].last;
     }
@@ -63,7 +56,7 @@ static void lay_out(struct preparation *p, uint64_t *offsets)
             offsets[id] = pool_offset(&pool, parts[id]) + ALIGNMENT; /* 0: none */
         }
         for (uint32_t i = 0; i < step->n_inputs + step->n_outputs; i++) {
-            const uint32_t id = step->inputs[i] == NO_VALUE ? NO_VALUE : owner_of(p, step->inputs[i]);
+            const uint32_t id = step->inputs[i] == NO_VALUE ? NO_VALUE : value_owner(p, step->inputs[i]);
             if (id == NO_VALUE || !offsets[id] || ends[id] != k || parts[id] == POOL_NONE)
                 continue;
             pool_give(&pool, parts[id]);
@@ -71,6 +64,47 @@ static void lay_out(struct preparation *p, uint64_t *offsets)
         }
     }
     p->host_size = pool.size + ALIGNMENT;
+}
+
+static void *take_room(struct preparation *p, const QHPI_Op *op, uint64_t bytes)
+{
+    return p->options.take ? p->options.take(p->options.user, arena_printf(p->arena, "%%%u", op->id), bytes)
+                           : aligned_room(p->arena, bytes);
+}
+
+/* What an op is that is computed before all executions, in the memory of its value; `to` NULL: in memory of its own. */
+static const void *compute_static(struct preparation *p, const QHPI_Op *op, void *to)
+{
+    const QHPI_OutputDef *def = &op->outputs[0];
+    const uint32_t element = element_bytes(def->type);
+    if (op->kind == KIND_CONSTANT)
+        return op->data;
+    const QHPI_OpRef of = op_operand(op, 0);
+    const void *from = compute_static(p, of.op, NULL);
+    to = to ? to : arena_alloc(p->arena, layout_bytes(def, prepared_layout(p, (QHPI_OpRef){op, 0})));
+    if (op->kind == KIND_CONVERT) {
+        layout_to_blocks(&def->shape, element, from, to);
+        return to;
+    }
+    const QHPI_Shape start = {.rank = def->shape.rank};
+    layout_copy_part(&(struct flat_part){&ref_def(of)->shape, &op->starts[0], (void *)from},
+                     &(struct flat_part){&def->shape, &start, to}, &def->shape, element);
+    return to;
+}
+
+/* Kernels do not write to their inputs: a constant may lie where it is. */
+static void *place_static(struct preparation *p, const struct value *v)
+{
+    if (v->op->kind == KIND_CONSTANT && !p->options.take)
+        return (void *)v->op->data;
+    void *data = take_room(p, v->op, v->bytes);
+    if (v->op->kind == KIND_CONSTANT)
+        memcpy(data, v->op->data, v->bytes);
+    else
+        compute_static(p, v->op, data);
+    if (p->options.seal)
+        p->options.seal(p->options.user, data);
+    return data;
 }
 
 static void add_blocks(struct preparation *p, struct value *v)
@@ -95,18 +129,16 @@ static void place_values(struct preparation *p)
     }
     for (uint32_t i = 0; i < p->values.count; i++) {
         struct value *v = &p->values.data[i];
-        if (v->op->kind == KIND_CONSTANT && v->result == NO_VALUE)
-            v->data = (void *)v->op->data; /* kernels do not write to their inputs */
+        if ((v->op->kind == KIND_CONSTANT || op_is_static(v->op)) && v->result == NO_VALUE)
+            v->data = place_static(p, v);
         if (!owns_memory(v))
             continue;
-        v->data = p->options.take
-                      ? p->options.take(p->options.user, arena_printf(p->arena, "%%%u", v->op->id), v->bytes)
-                      : block + offsets[i] - ALIGNMENT;
+        v->data = p->options.take ? take_room(p, v->op, v->bytes) : block + offsets[i] - ALIGNMENT;
     }
     for (uint32_t i = 0; i < p->values.count; i++) {
         struct value *v = &p->values.data[i];
         if (v->shares != NO_VALUE)
-            v->data = p->values.data[owner_of(p, i)].data;
+            v->data = p->values.data[value_owner(p, i)].data;
         add_blocks(p, v);
     }
 }

@@ -36,7 +36,7 @@ static uint32_t add_value(struct preparation *p, const QHPI_Op *op, uint32_t out
                             .layout = prepared_layout(p, (QHPI_OpRef){op, output}),
                             .bytes = layout_bytes(&op->outputs[output], prepared_layout(p, (QHPI_OpRef){op, output})),
                             .first = UINT32_MAX,
-                            .is_outer = op->kind == KIND_INPUT || op->kind == KIND_CONSTANT,
+                            .is_outer = op->kind == KIND_INPUT || op->kind == KIND_CONSTANT || op_is_static(op),
                             .result = NO_VALUE,
                             .shares = NO_VALUE};
     vec_push(p->arena, &p->values, v);
@@ -129,7 +129,9 @@ static void emit_computation(struct scheduler *s, const QHPI_Op *op)
 
 static void emit(struct scheduler *s, const QHPI_Op *op)
 {
-    if (op->kind == KIND_SLICE || op->kind == KIND_CONVERT || op->kind == KIND_NATIVE || op->kind == KIND_PLUGIN)
+    const bool is_step =
+        op->kind == KIND_SLICE || op->kind == KIND_CONVERT || op->kind == KIND_NATIVE || op->kind == KIND_PLUGIN;
+    if (is_step && !op_is_static(op))
         emit_computation(s, op);
     for (uint32_t k = s->stores[op->id]; k != NO_VALUE; k = s->all.data[k].next) {
         s->is_stored[k] = true;
@@ -252,7 +254,7 @@ static void share_memory(struct preparation *p, const struct plugin_step *step, 
         out->shares = step->inputs[0];
 }
 
-odlc_status prepare_steps(struct preparation *p)
+void prepare_steps(struct preparation *p)
 {
     const size_t n_ops = p->graph->ops.count;
     struct scheduler s = {.p = p,
@@ -271,5 +273,4 @@ odlc_status prepare_steps(struct preparation *p)
             note_use(p, p->steps.data[k].inputs[i], k);
     for (uint32_t k = 0; k < p->steps.count; k++)
         share_memory(p, &p->steps.data[k], k);
-    return ODLC_OK;
 }

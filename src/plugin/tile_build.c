@@ -13,7 +13,7 @@ static void place_of(const struct tiled *t, uint32_t tile, uint32_t at[ODLC_QHPI
     }
 }
 
-static void region_of(const struct tiled *t, uint32_t tile, QHPI_Shape *start, QHPI_Shape *extent)
+void tile_region(const struct tiled *t, uint32_t tile, QHPI_Shape *start, QHPI_Shape *extent)
 {
     const QHPI_Shape *whole = &t->op->outputs[0].shape;
     uint32_t at[ODLC_QHPI_MAX_RANK];
@@ -31,7 +31,7 @@ static odlc_status check_tile(struct preparation *p, const struct tiled *t, cons
     const QHPI_Op *op = t->op;
     const char *where = arena_printf(p->arena, "the tile of %s at %s", qhpi_shape_text(p->arena, extent),
                                      qhpi_shape_text(p->arena, start));
-    if (!callback_gave_op(p->graph, tile))
+    if (!graph_has(p->graph, tile))
         return callback_error(op, "build_tile", "plugin-tile", "return what qhpi_op_create gave, or the op itself",
                               "returns no op of this graph for %s", where);
     if (tile == op)
@@ -116,14 +116,10 @@ odlc_status tile_build(struct preparation *p, struct tiled *t)
     t->tiles = arena_array(p->arena, const QHPI_Op *, t->n_tiles);
     for (uint32_t k = 0; k < t->n_tiles; k++) {
         QHPI_Shape start, extent;
-        region_of(t, k, &start, &extent);
+        tile_region(t, k, &start, &extent);
         callback_begin(op, "build_tile");
         const QHPI_Op *tile = op->plugin->info.build_tile(op, &start, &extent);
-        const QHPI_Op *again = p->options.twice ? op->plugin->info.build_tile(op, &start, &extent) : tile;
         TRY(callback_end(op));
-        if (tile != again && !(callback_gave_op(p->graph, tile) && callback_gave_op(p->graph, again) && tile != op &&
-                               again != op && graph_alike(tile, again)))
-            return callback_impure(op, "build_tile");
         if (k == 0 && tile == op) {
             t->tiles = NULL;
             t->n_tiles = 1;

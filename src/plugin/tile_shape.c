@@ -18,11 +18,8 @@ odlc_status tile_required(struct preparation *p, struct tiled *t)
     if (!op->plugin->info.shape_required)
         return ODLC_OK;
     callback_begin(op, "shape_required");
-    QHPI_Shape required = op->plugin->info.shape_required(op);
-    const QHPI_Shape again = p->options.twice ? op->plugin->info.shape_required(op) : required;
+    const QHPI_Shape required = op->plugin->info.shape_required(op);
     TRY(callback_end(op));
-    if (!qhpi_shape_equal(&required, &again))
-        return callback_impure(op, "shape_required");
     if (required.rank == 0)
         return ODLC_OK;
     if (required.rank != whole->rank)
@@ -87,10 +84,7 @@ odlc_status tile_shape(struct preparation *p, struct tiled *t, const struct cuts
         const QHPI_Shape candidate = tile;
         callback_begin(op, "shape_legalized");
         tile = op->plugin->info.shape_legalized(op, &candidate);
-        const QHPI_Shape again = p->options.twice ? op->plugin->info.shape_legalized(op, &candidate) : tile;
         TRY(callback_end(op));
-        if (!qhpi_shape_equal(&tile, &again))
-            return callback_impure(op, "shape_legalized");
         TRY(check_legal(p, t, &tile));
     }
     t->tile = tile;

@@ -105,7 +105,6 @@ static void shorten(struct slicing *s, QHPI_Op *slice)
     if (with.op == slice)
         return;
     slice->replaced = arena_memdup(s->p->arena, &with, sizeof with);
-    vec_push(s->p->arena, &s->p->shortened, slice);
     s->changed = true;
 }
 

@@ -4,7 +4,8 @@
  * Ops that hand tensors to each other and can all be cut are a cluster, and are cut alike: a dimension has as many
  * parts in all of them, so that a tile of one op is what the next one reads. Cuts are tried from none on, each one
  * twice as fine as the one before; the first is taken with which all operands of the cluster's kernels are in fast
- * memory, and which gives each vector unit something to do. */
+ * memory, and which gives each vector unit something to do. To try a cut is to prepare the graph with it, up to what is
+ * in fast memory when: kernels ask for layouts, whose padding needs room, and late_rewrite adds scratch memory. */
 #include <string.h>
 
 #include "plugin/tile.h"
@@ -18,8 +19,8 @@ static const uint32_t first_cut[4] = {1, 2, 3, 0};
 /* Outputs that are smaller are not cut to give all units something to do. */
 #define WORTH_SHARING ((uint64_t)64 << 10)
 
-/* Cuts that give more tiles of an op are not made finer. */
-enum { MOST_TILES = 4096 };
+/* Tiles of all ops of a cluster: cuts that give more are not tried. */
+enum { MOST_TILES = 1 << 17 };
 
 struct cluster {
     struct preparation *p;
@@ -31,9 +32,12 @@ struct cluster {
 
 /* What a choice of cuts gives. */
 struct outcome {
-    bool fits;
-    uint64_t needed; /* bytes of fast memory */
-    uint32_t n_tiles;
+    bool has_kernels; /* the tiles can be executed */
+    bool fits;        /* all operands in fast memory */
+    bool holds;       /* at least, no more of it is in use than there is */
+    bool is_limited;  /* finer cuts were not tried */
+    uint64_t needed;  /* bytes of it for all operands */
+    uint32_t n_tiles; /* of the op that has most */
 };
 
 /* ---- clusters ---- */
@@ -74,39 +78,108 @@ static void number_clusters(struct preparation *p)
 
 /* ---- one choice of cuts ---- */
 
-static void forget_tiles(struct cluster *c)
-{
-    for (size_t i = 0; i < c->ops.count; i++) {
-        c->p->graph->ops.data[c->ops.data[i]->op->id]->replaced = NULL;
-        c->ops.data[i]->tiles = NULL;
-    }
-    for (size_t i = 0; i < c->p->shortened.count; i++)
-        c->p->shortened.data[i]->replaced = NULL;
-    c->p->shortened.count = 0;
-}
-
-static odlc_status cut(struct cluster *c, const struct cuts *cuts, uint32_t *n_tiles)
+/* The shapes of tiles, and how many there are of all ops. */
+static odlc_status shape_tiles(struct cluster *c, const struct cuts *cuts, uint64_t *n_tiles)
 {
     *n_tiles = 0;
-    forget_tiles(c);
     for (size_t i = 0; i < c->ops.count; i++) {
+        c->ops.data[i]->tiles = NULL;
         TRY(tile_shape(c->p, c->ops.data[i], cuts));
-        TRY(tile_build(c->p, c->ops.data[i]));
-        if (c->ops.data[i]->n_tiles > *n_tiles)
-            *n_tiles = c->ops.data[i]->n_tiles;
+        *n_tiles += c->ops.data[i]->n_tiles;
     }
     return ODLC_OK;
 }
 
-static odlc_status try_cuts(struct cluster *c, const struct cuts *cuts, struct outcome *out)
+static odlc_status build_tiles(struct cluster *c)
+{
+    for (size_t i = 0; i < c->ops.count; i++)
+        TRY(tile_build(c->p, c->ops.data[i]));
+    return ODLC_OK;
+}
+
+static struct operand_bytes larger(struct operand_bytes a, struct operand_bytes b)
+{
+    return (struct operand_bytes){a.now > b.now ? a.now : b.now, a.least > b.least ? a.least : b.least};
+}
+
+/* What each op's kernels need for themselves. */
+static void note_operands(struct cluster *c)
+{
+    static const struct operand_bytes none;
+    const struct preparation *p = c->p;
+    for (size_t i = 0; i < c->ops.count; i++)
+        c->ops.data[i]->operands = c->ops.data[i]->forced = none;
+    for (size_t k = 0; k < p->steps.count; k++) {
+        const struct plugin_step *step = &p->steps.data[k];
+        struct tiled *t = step->kind == PLUGIN_KERNEL ? graph_tiled(step->op) : NULL;
+        if (!t || t->cluster != c->number)
+            continue;
+        t->operands = larger(t->operands, step_operand_bytes(p, step, &t->finest, false));
+        t->forced = larger(t->forced, step_operand_bytes(p, step, &t->finest, true));
+    }
+}
+
+/* Whether an op has too large operands, and cannot be cut further, or to no avail. */
+static bool is_hopeless(const struct cluster *c, bool forced)
+{
+    const uint64_t room = c->p->options.fast_memory;
+    for (size_t i = 0; i < c->ops.count; i++) {
+        const struct tiled *t = c->ops.data[i];
+        const struct operand_bytes *bytes = forced ? &t->forced : &t->operands;
+        if (bytes->least > room || (bytes->now > room && qhpi_shape_equal(&t->tile, &t->finest)))
+            return true;
+    }
+    return false;
+}
+
+/* The preparation behind tiling, as far as it says what is in fast memory. */
+static struct outcome measure(struct cluster *c)
 {
     struct preparation *p = c->p;
-    TRY(cut(c, cuts, &out->n_tiles));
+    struct outcome out = {.needed = UINT64_MAX};
+    for (size_t i = 0; i < c->ops.count; i++)
+        if (c->ops.data[i]->n_tiles > out.n_tiles)
+            out.n_tiles = c->ops.data[i]->n_tiles;
     prepare_slices(p);
-    TRY(prepare_steps(p));
-    out->fits = prepare_placement(p, c->number);
-    out->needed = p->needed;
-    return ODLC_OK;
+    if (prepare_rewrite(p, true) != ODLC_OK)
+        return out;
+    prepare_slices(p);
+    if (prepare_kernels(p, c->number) != ODLC_OK)
+        return out;
+    prepare_steps(p);
+    note_operands(c);
+    out.has_kernels = true;
+    out.fits = prepare_placement(p, c->number);
+    out.holds = p->peak <= p->options.fast_memory;
+    out.needed = p->needed;
+    return out;
+}
+
+/* Leaves the graph as it is. What goes wrong behind tiling goes wrong again when the cut is taken, and is said then. */
+static odlc_status try_cuts(struct cluster *c, struct outcome *out)
+{
+    struct preparation *p = c->p;
+    const struct preparation before = *p;
+    struct arena *arena = p->scope->scratch;
+    const struct arena_mark mark = arena_mark(arena);
+    const struct graph_state graph = graph_keep(p->graph, arena);
+    struct diags unheard;
+    diags_init(&unheard, arena);
+    *p = (struct preparation){.arena = arena,
+                              .diags = p->diags,
+                              .scope = p->scope,
+                              .group = p->group,
+                              .options = p->options,
+                              .graph = p->graph};
+    p->options.asks_again = false;
+    const odlc_status status = build_tiles(c);
+    p->diags = p->graph->diags = &unheard;
+    if (status == ODLC_OK)
+        *out = measure(c);
+    *p = before;
+    graph_restore(p->graph, &graph);
+    arena_rewind(arena, mark);
+    return status;
 }
 
 /* Whether more tiles would be had for the sake of the units alone. */
@@ -116,7 +189,7 @@ static bool wants_more(const struct cluster *c, uint32_t n_tiles)
     for (size_t i = 0; i < c->ops.count; i++)
         if (def_bytes(&c->ops.data[i]->op->outputs[0]) > largest)
             largest = def_bytes(&c->ops.data[i]->op->outputs[0]);
-    return largest >= WORTH_SHARING && n_tiles < TIMELINE_HVX;
+    return n_tiles < c->p->options.least_tiles || (largest >= WORTH_SHARING && n_tiles < TIMELINE_HVX);
 }
 
 /* One dimension twice as often; false: nothing is left to cut. */
@@ -133,29 +206,84 @@ static bool finer(const struct cluster *c, struct cuts *cuts)
     return false;
 }
 
+static bool is_better(const struct outcome *now, const struct outcome *found)
+{
+    if (!now->has_kernels || !found->has_kernels)
+        return now->has_kernels;
+    if (now->fits && found->fits)
+        return now->n_tiles > found->n_tiles;
+    if (now->fits != found->fits || now->holds != found->holds)
+        return now->fits || (now->holds && !found->holds);
+    return now->needed < found->needed;
+}
+
+/* Cutting on is of no use. */
+static bool is_enough(const struct cluster *c, const struct outcome *now, const struct outcome *found)
+{
+    if (found->fits)
+        return !now->fits || !wants_more(c, found->n_tiles);
+    return is_hopeless(c, false) && (found->holds || is_hopeless(c, true));
+}
+
+/* The best cuts of those that are tried. */
+static odlc_status search(struct cluster *c, struct cuts *best, struct outcome *found)
+{
+    struct cuts cuts = {{c->largest.dims[0], c->largest.dims[1], c->largest.dims[2], c->largest.dims[3]}};
+    struct outcome now;
+    for (size_t i = 0; i < c->ops.count; i++) {
+        TRY(tile_shape(c->p, c->ops.data[i], &cuts));
+        c->ops.data[i]->finest = c->ops.data[i]->tile;
+    }
+    cuts = *best;
+    do {
+        uint64_t n_tiles;
+        TRY(shape_tiles(c, &cuts, &n_tiles));
+        if (n_tiles > MOST_TILES) {
+            found->is_limited = true;
+            break;
+        }
+        TRY(try_cuts(c, &now));
+        if (is_better(&now, found)) {
+            *found = now;
+            *best = cuts;
+        }
+    } while (!is_enough(c, &now, found) && finer(c, &cuts));
+    return ODLC_OK;
+}
+
+static void warn_of_memory(const struct cluster *c, const struct outcome *found)
+{
+    struct preparation *p = c->p;
+    const QHPI_Op *op = c->ops.data[0]->op;
+    text names = {0};
+    for (size_t i = 0; i < c->ops.count; i++)
+        text_add(p->arena, &names, "%s%s", i ? ", " : "", c->ops.data[i]->op->name);
+    diag_warn(p->diags,
+              AT(.file = op->package->library.path, .node = op->label,
+                 .hint = "operands that do not fit are used in DDR; --tcm_size says how much fast memory there is"),
+              "plugin-memory",
+              "no tiling of op%s %s%s makes all operands fit in %llu bytes of fast memory: the best one needs %llu",
+              c->ops.count > 1 ? "s" : "", names.data, found->is_limited ? " that was tried" : "",
+              (unsigned long long)p->options.fast_memory, (unsigned long long)found->needed);
+}
+
 static odlc_status tile_cluster(struct cluster *c)
 {
-    struct cuts cuts = {{1, 1, 1, 1}}, best = cuts;
-    struct outcome now, found = {false, UINT64_MAX, 0};
-    bool done = false;
-    while (!done) {
-        TRY(try_cuts(c, &cuts, &now));
-        const bool better =
-            now.fits ? !found.fits || now.n_tiles > found.n_tiles : !found.fits && now.needed < found.needed;
-        if (better) {
-            found = now;
-            best = cuts;
-        }
-        done = (found.fits && (!wants_more(c, found.n_tiles) || !now.fits)) || now.n_tiles >= MOST_TILES ||
-               !finer(c, &cuts);
-    }
-    TRY(cut(c, &best, &now.n_tiles));
+    struct cuts best = {{1, 1, 1, 1}};
+    struct outcome found = {.needed = UINT64_MAX};
+    uint64_t n_tiles;
+    TRY(search(c, &best, &found));
+    TRY(shape_tiles(c, &best, &n_tiles));
     for (size_t i = 0; i < c->ops.count; i++) {
         struct tiled *t = c->ops.data[i];
-        if (t->n_tiles > 1)
-            t->reason = found.fits ? "tiles of all ops that are cut together fit in fast memory"
-                                   : "no cut makes all operands fit in fast memory";
+        t->reason = !found.fits      ? found.is_limited ? "no cut that was tried makes all operands fit in fast memory"
+                                                        : "no cut makes all operands fit in fast memory"
+                    : t->n_tiles > 1 ? "tiles of all ops that are cut together fit in fast memory"
+                                     : "all of it fits";
     }
+    TRY(build_tiles(c));
+    if (found.has_kernels && !found.fits)
+        warn_of_memory(c, &found);
     return ODLC_OK;
 }
 

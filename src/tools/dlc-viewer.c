@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "tools/command.h"
+#include "tools/explain/explain_page.h"
 #include "tools/options.h"
 #include "tools/progress_line.h"
 #include "tools/text_table.h"
@@ -97,6 +98,8 @@ static odlc_status make(struct session *s, text *result)
         viewer_add_dot(s->arena, s->graph, result);
         return ODLC_OK;
     }
+    if (options_given(&s->options, OPT_EXPLAIN))
+        return explain_page_add(s->arena, &s->diags, options_value(&s->options, OPT_EXPLAIN, ""), s->container, result);
     if (!options_given(&s->options, OPT_SVG))
         return make_page(s, result);
     viewer_add_dot(s->arena, s->graph, &dot);
@@ -142,7 +145,7 @@ static odlc_status check_drawing(struct session *s, const char *form)
     static const struct {
         int id;
         const char *name;
-    } of_pages[] = {{OPT_REPORT, "report"}, {OPT_COMPARE, "compare"}, {OPT_OPEN, "open"}};
+    } of_pages[] = {{OPT_REPORT, "report"}, {OPT_COMPARE, "compare"}, {OPT_EXPLAIN, "explain"}, {OPT_OPEN, "open"}};
     for (size_t i = 0; i < COUNT_OF(of_pages); i++)
         if (options_given(&s->options, of_pages[i].id))
             return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = arena_printf(s->arena, "leave out %s", form)),
@@ -157,6 +160,10 @@ static odlc_status check_options(struct session *s)
         return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = NULL), "usage", "--dot and --svg exclude each other");
     if (dot || svg)
         TRY(check_drawing(s, dot ? "--dot" : "--svg"));
+    if (options_given(&s->options, OPT_EXPLAIN) &&
+        (options_given(&s->options, OPT_REPORT) || options_given(&s->options, OPT_COMPARE)))
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "leave out --report and --compare"), "usage",
+                          "--explain is for a page of its own");
     if (options_given(&s->options, OPT_REPORT) && options_given(&s->options, OPT_COMPARE))
         return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "make two pages"), "usage",
                           "--report and --compare exclude each other: both colour the ops");

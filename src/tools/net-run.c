@@ -138,9 +138,9 @@ static odlc_status read_plugins(struct session *s)
 {
     const char *form = options_value(&s->options, OPT_EXPLAIN, NULL);
     s->settings.explains = options_given(&s->options, OPT_EXPLAIN);
-    if (form && strcmp(form, "json") != 0)
-        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "--explain, or --explain=json"), "option-value",
-                          "option --explain: '%s' is no form", form);
+    if (form && strcmp(form, "json") != 0 && !run_report_is_file(form))
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "--explain, --explain=json or --explain=FILE.json"),
+                          "option-value", "option --explain: '%s' is no form", form);
     TRY(options_int(&s->options, &s->diags, OPT_SLICES, 1, 1024, &s->settings.slices));
     return read_size(s, OPT_TCM_SIZE, &s->settings.tcm_size);
 }
@@ -237,7 +237,8 @@ static odlc_status run_command(struct session *s, int argc, char **argv)
     run_crew_init(&s->crew, s->arena, &s->settings);
     TRY(run_crew_prepare(&s->crew));
     if (options_given(&s->options, OPT_EXPLAIN))
-        run_report_explain(s->arena, &s->crew.workers[0], options_value(&s->options, OPT_EXPLAIN, NULL) != NULL);
+        TRY(run_report_explain(s->arena, &s->diags, &s->crew.workers[0],
+                               options_value(&s->options, OPT_EXPLAIN, NULL)));
     const odlc_status status = infer_all(s);
     const odlc_status closed = odlc_gpu_close(s->settings.gpu); /* what was built serves the next time all the same */
     return status == ODLC_OK ? closed : status;

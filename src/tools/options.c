@@ -170,6 +170,9 @@ static bool takes_word(const struct option *row, size_t count, const char *arg)
         return strspn(arg, "0123456789") == strlen(arg);
     for (size_t length; *word; word += length + 1) {
         length = strcspn(word, "|]");
+        const bool is_file = strncmp(word, "FILE.", 5) == 0; /* of that suffix */
+        if (is_file && strlen(arg) > length - 4 && strncmp(arg + strlen(arg) - (length - 4), word + 4, length - 4) == 0)
+            return true;
         if (strlen(arg) == length && strncmp(arg, word, length) == 0)
             return true;
         if (word[length] != '|')

@@ -20,12 +20,19 @@ static void print_lines(struct arena *arena, const char *lines)
     }
 }
 
-static void explain_as_json(const struct run_worker *w)
+bool run_report_is_file(const char *form)
+{
+    static const char suffix[] = ".json";
+    const size_t length = strlen(form);
+    return length >= sizeof suffix && strcmp(form + length - (sizeof suffix - 1), suffix) == 0;
+}
+
+static void explain_as_json(const struct run_worker *w, FILE *stream)
 {
     size_t n_steps, n_refusals;
     const struct odlc_step *steps = odlc_run_steps(w->run, &n_steps);
     const struct odlc_refusal *refusals = odlc_run_refusals(w->run, &n_refusals);
-    struct json_out j = json_out_to(stdout, false);
+    struct json_out j = json_out_to(stream, false);
     json_object(&j, NULL);
     json_string(&j, "schema", "opendlc.net-run-explain");
     json_uint(&j, "schema_version", 1);
@@ -55,13 +62,9 @@ static void explain_as_json(const struct run_worker *w)
     json_end_object(&j);
 }
 
-void run_report_explain(struct arena *arena, const struct run_worker *w, bool as_json)
+static void explain_in_words(struct arena *arena, const struct run_worker *w)
 {
     size_t n_steps, n_refusals;
-    if (as_json) {
-        explain_as_json(w);
-        return;
-    }
     const struct odlc_step *steps = odlc_run_steps(w->run, &n_steps);
     const struct odlc_refusal *refusals = odlc_run_refusals(w->run, &n_refusals);
     printf("%-12s %-24s %s\n", "Backend", "Op", "Node");
@@ -72,6 +75,23 @@ void run_report_explain(struct arena *arena, const struct run_worker *w, bool as
                refusals[i].op, refusals[i].reason);
     for (size_t i = 0; i < n_steps; i++)
         print_lines(arena, odlc_run_explanation(w->run, i, ODLC_EXPLAIN_TEXT));
+}
+
+odlc_status run_report_explain(struct arena *arena, struct diags *diags, const struct run_worker *w, const char *form)
+{
+    struct text_file file;
+    if (!form) {
+        explain_in_words(arena, w);
+        return ODLC_OK;
+    }
+    if (!run_report_is_file(form)) {
+        explain_as_json(w, stdout);
+        return ODLC_OK;
+    }
+    if (!text_file_open(&file))
+        return ODLC_ERR_NOMEM;
+    explain_as_json(w, file.stream);
+    return text_file_write(arena, diags, &file, form);
 }
 
 /* ---- means ---- */

@@ -29,6 +29,12 @@ void guarded_seal(struct guarded *g, bool constant)
     mprotect(g->map + page, g->mapped - 2 * page, constant ? PROT_READ : PROT_READ | PROT_WRITE);
 }
 
+void guarded_give_all(void)
+{
+    for (; all; all = all->next)
+        munmap(all->map, all->mapped);
+}
+
 const struct guarded *guarded_find(const void *address)
 {
     const uint8_t *at = address;

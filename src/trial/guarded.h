@@ -14,11 +14,13 @@ struct guarded {
     bool constant; /* its pages are read-only */
 };
 
-/* Zeroed memory, kept to the end of the process; at_end: its last byte is the last of a page, else its first byte is
+/* Zeroed memory; at_end: its last byte is the last of a page, else its first byte is
  * the first of one. */
 struct guarded *guarded_take(struct arena *arena, const char *name, size_t size, bool at_end);
 /* Allows only reading, or writing again. */
 void guarded_seal(struct guarded *g, bool constant);
+/* Gives all of it back to the system. */
+void guarded_give_all(void);
 /* The memory that an address lies in or beside; NULL: none. Callable in signal handlers. */
 const struct guarded *guarded_find(const void *address);
 

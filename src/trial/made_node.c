@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trial/made_node.h"
 
+#include "encoding/encoding_range.h"
 #include "kernel/buffer.h"
 #include "op/op.h"
 #include "udo/site.h"
@@ -117,7 +118,7 @@ static uint32_t made_params(struct arena *arena, const struct udo_def *def, stru
 
 /* ---- the node ---- */
 
-static const struct buffer *load_constants(struct arena *arena, const struct graph *g)
+static struct buffer *load_constants(struct arena *arena, const struct graph *g)
 {
     struct buffer *all = arena_array(arena, struct buffer, g->tensors.count);
     for (size_t i = 0; i < g->tensors.count; i++) {
@@ -129,7 +130,7 @@ static const struct buffer *load_constants(struct arena *arena, const struct gra
     return all;
 }
 
-static bool find_node(struct arena *arena, const struct graph *g, const struct udo_def *def, struct made_node *out)
+static bool find_node(struct arena *arena, struct graph *g, const struct udo_def *def, struct made_node *out)
 {
     for (size_t i = 0; i < g->nodes.count; i++)
         if (g->nodes.data[i].op == def->row) {
@@ -193,4 +194,58 @@ bool made_node(struct arena *arena, struct udo_set *set, const struct udo_def *d
     const struct shape first = def->n_inputs ? made_shape(&def->inputs[0], which) : (struct shape){0};
     out->label = arena_printf(arena, "input %s%s", shape_text(arena, &first), least ? ", optional inputs absent" : "");
     return true;
+}
+
+/* ---- other types ---- */
+
+/* As quantizers have them: signed ones around zero, and of the same number on both sides. */
+static const struct quant *made_quant(struct arena *arena, enum dtype dtype, struct made_range range)
+{
+    enum { MOST_BITS = 24 }; /* of integers of 32 bits, which have room for sums */
+    const uint32_t bits = (uint32_t)(8 * dtype_size(dtype));
+    struct encoding *e = arena_new(arena, struct encoding);
+    struct quant *q = arena_new(arena, struct quant);
+    if (dtype_info(dtype)->cls == CLASS_SFXP)
+        *e = encoding_around_zero(bits < MOST_BITS ? bits : MOST_BITS, range.low, range.high);
+    else
+        *e = encoding_of_range(bits < MOST_BITS ? bits : MOST_BITS, range.low, range.high);
+    e->bitwidth = bits;
+    *q = (struct quant){.count = 1, .encodings = e};
+    return q;
+}
+
+static bool retype(struct arena *arena, struct made_node *made, tensor_id id, enum dtype dtype, struct made_range range)
+{
+    struct tensor *t = id == NO_TENSOR || dtype == DT_NONE ? NULL : graph_tensor(made->graph, id);
+    if (!t || t->type->dtype == dtype)
+        return false;
+    struct type *type = arena_new(arena, struct type);
+    *type = (struct type){dtype, t->type->shape};
+    t->type = type;
+    t->quant = dtype_is_fixed(dtype) ? made_quant(arena, dtype, range) : NULL;
+    struct buffer *b = arena_new(arena, struct buffer);
+    *b = (struct buffer){.dtype = dtype, .shape = type->shape, .quant = t->quant};
+    if (t->kind == TENSOR_STATIC) {
+        const struct buffer wide = buffer_widen(&made->constants[id], DT_FLOAT64, arena);
+        b->data = arena_calloc(arena, shape_count(&b->shape), dtype_size(dtype));
+        buffer_narrow(&wide, b);
+    }
+    made->constants[id] = *b;
+    return true;
+}
+
+bool made_node_retype(struct arena *arena, struct made_node *made, const enum dtype *dtypes,
+                      const struct made_range *outputs)
+{
+    const struct node *n = made->node;
+    bool changed = false;
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        changed |= retype(arena, made, n->inputs[i], dtypes[i], (struct made_range){-2, 2 + 0.25 * i});
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        changed |= retype(arena, made, n->outputs[i], dtypes[n->n_inputs + i], outputs[i]);
+    const tensor_id first = n->n_inputs ? n->inputs[0] : n->outputs[0];
+    if (changed && first != NO_TENSOR)
+        made->label = arena_printf(arena, "%s of %s", made->label,
+                                   dtype_info(graph_tensor(made->graph, first)->type->dtype)->name);
+    return changed;
 }

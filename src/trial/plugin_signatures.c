@@ -2,6 +2,7 @@
 /* Kernels of plugins that nothing can ever be taken for. */
 #include "plugin/plugin_graph.h"
 #include "trial/plugin_trial.h"
+#include "trial/plugin_types.h"
 
 /* ---- against the config ---- */
 
@@ -9,12 +10,7 @@
 static uint32_t told_types(const struct udo_tensor *t)
 {
     uint32_t types = 0;
-    uint64_t dtypes = t->several;
-    if (t->dtype != DT_NONE)
-        dtypes |= DTYPE_BIT(t->dtype);
-    for (int core = 0; core < UDO_CORES; core++)
-        if (t->per_core && t->core_dtypes[core] != DT_NONE)
-            dtypes |= DTYPE_BIT(t->core_dtypes[core]);
+    const uint64_t dtypes = plugin_types_of(t);
     for (int dtype = 1; dtype < DT_COUNT; dtype++)
         if (dtypes >> dtype & 1)
             types |= 1u << element_type_of((enum dtype)dtype);

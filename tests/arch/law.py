@@ -22,7 +22,7 @@ quantize                runtime dlc encoding
 package                 runtime udo sdk
 plugin                  package
 gen                     udo
-trial                   plugin
+trial                   plugin encoding
 api                     pass udo dlc runtime backend quantize package plugin
 
 frontend                ir

@@ -12,8 +12,9 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[0] / "support"))
-from checks import SOURCE, Checks, run  # noqa: E402, F401
+from checks import BUILD, SOURCE, Checks  # noqa: E402, F401
 from onnx_writer import FLOAT, Model  # noqa: E402
+from prestarted import run  # noqa: E402
 
 PACKAGES = HERE / "packages"
 SDK = SOURCE / "include" / "sdk" / "QNN"
@@ -32,6 +33,16 @@ def compile_package(source, library, *flags, sdk=SDK):
     done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
     assert done.returncode == 0, done.stderr
     return library
+
+
+def package(name):
+    """The library of one of PACKAGES, which is compiled once for all tests (meson.build)."""
+    return BUILD / "tests/plugin" / f"lib{name}.so"
+
+
+def plant(folder, defect):
+    """What packages that run in the folder do wrongly (package.h)."""
+    (folder / "defect.txt").write_text(f"{defect}\n" if defect else "none\n")
 
 
 def config(folder, package, ops, shapes=None, static=(("Scale", 1),)):

@@ -9,8 +9,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 sys.path.insert(0, str(HERE.parent / "tools"))
-from plugin_shop import (GUIDE, PACKAGES, Checks, compile_package, config, convert, execute, explained, model_of, np,  # noqa: E402
-                         plugin_steps)
+from plugin_shop import GUIDE, Checks, config, convert, execute, explained, model_of, np, package, plugin_steps  # noqa: E402
 from checks import SOURCE  # noqa: E402
 import schema  # noqa: E402
 
@@ -36,7 +35,7 @@ def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        library = compile_package(PACKAGES / "guide.c", folder / "libguide.so")
+        library = package("guide")
         nodes = [("+Relu", ["x"], ["r"], {}), ("+Weigh", ["r"], ["w"], {}), ("+Square", ["w"], ["s"], {}), ("+Clip6", ["s"], ["c"], {}),
                  ("Neg", ["c"], ["y"], {})]
         done = convert(folder, model_of(nodes, [("x", DIMS)], [("y", DIMS)]), [config(folder, "Guide", GUIDE)])

@@ -9,8 +9,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-from plugin_shop import (GUIDE, PACKAGES, Checks, compile_package, config, convert, execute, explained, model_of, np,  # noqa: E402
-                         plugin_steps)
+from plugin_shop import GUIDE, Checks, config, convert, execute, explained, model_of, np, package, plugin_steps  # noqa: E402
 from checks import LONG, leave_out, share_of  # noqa: E402
 
 OUTPUTS = ("asin", "relu", "clip", "highest", "scale", "square", "affine", "negate", "weigh", "sum", "difference")
@@ -109,7 +108,7 @@ def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        library = compile_package(PACKAGES / "guide.c", folder / "libguide.so")
+        library = package("guide")
         examples(checks, folder, library)
         chain(checks, folder, library)
     checks.finish()

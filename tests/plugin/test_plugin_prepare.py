@@ -7,8 +7,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-from plugin_shop import (GUIDE, PACKAGES, Checks, compile_package, config, convert, execute, explained, model_of, np,  # noqa: E402
-                         plugin_steps)
+from plugin_shop import GUIDE, Checks, config, convert, execute, explained, model_of, np, package, plugin_steps  # noqa: E402
 
 STAGES = {"First": (1, 1, ()), "Second": (1, 1, ()), "Third": (1, 1, ()), "Sum": (3, 1, ()), "Blank": (1, 1, ()),
           "Uses": (1, 1, ())}
@@ -21,8 +20,7 @@ class Bench:
 
     def __init__(self, checks, folder):
         self.checks, self.folder = checks, folder
-        self.guide = compile_package(PACKAGES / "guide.c", folder / "libguide.so")
-        self.stages = compile_package(PACKAGES / "stages.c", folder / "libstages.so")
+        self.guide, self.stages = package("guide"), package("stages")
         self.libraries = {self.guide: "Guide", self.stages: "Stages"}
         self.configs = [config(folder, "Guide", GUIDE, {"Highest": ["in0[0]", "in0[1] - 2", "in0[2]", "in0[3]"]}),
                         config(folder, "Stages", STAGES)]

@@ -9,17 +9,16 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-from plugin_shop import PACKAGES, Checks, Model, compile_package, execute, explained, np, plugin_steps  # noqa: E402
-from checks import run  # noqa: E402
-from onnx_writer import FLOAT, FLOAT16, INT8, INT32, UINT8, UINT16  # noqa: E402
+from plugin_shop import Checks, Model, execute, explained, np, package, plugin_steps, run  # noqa: E402
+from onnx_writer import FLOAT, FLOAT16, INT8, INT16, INT32, UINT8, UINT16  # noqa: E402
 
 LAYOUT = ["--io_layout", "model"]
 
 
-def write_config(folder, ops):
+def write_config(folder, ops, static=()):
     """{type: (type of inputs and outputs, inputs)}"""
     operators = [{"type": op, "domain": "test", "core_types": ["CPU", "DSP"], "dsp_arch_types": ["v68"],
-                  "inputs": [{"name": f"in{i}", "data_type": word} for i in range(n)],
+                  "inputs": [{"name": f"in{i}", "data_type": word, "static": i in static} for i in range(n)],
                   "outputs": [{"name": "out", "data_type": word, "shape": "same_as in0"}]} for op, (word, n) in ops.items()]
     path = folder / "types.json"
     path.write_text(json.dumps({"UdoPackage_0": {"UDO_PACKAGE_NAME": "Types", "Operators": operators}}))
@@ -50,7 +49,8 @@ def fixed(checks, folder, library):
     dims = [1, 5, 7, 6]
     x = np.random.default_rng(3).uniform(-1, 4, dims).astype("f4")
     for label, type_, word, low, high, zero, opset in (("uint8", UINT8, "FIXED_8", 0, 255, 7, 13), ("int8", INT8, "FIXED_8", -128, 127, -5, 13),
-                                                ("uint16", UINT16, "FIXED_16", 0, 65535, 300, 21)):
+                                                ("uint16", UINT16, "FIXED_16", 0, 65535, 300, 21), ("int16", INT16, "FIXED_16", -32768, 32767, 0, 21),
+                                                ("int16 aside", INT16, "FIXED_16", -32768, 32767, -1200, 21)):
         scale, after = 4.0 / (high - low), 8.0 / (high - low)
         m = Model(opset=opset, ir_version=10, domains=["test"])
         m.input("x", FLOAT, dims)
@@ -65,7 +65,7 @@ def fixed(checks, folder, library):
         if not checks.check(f"{label}: runs", done.returncode == 0, done.stderr):
             continue
         kernel = plugin_steps(document)[0]["kernels"][0]["kernel"]
-        checks.check(f"{label}: kernel", kernel == "Types::twice_" + {"uint8": "u8", "int8": "s8", "uint16": "u16"}[label], kernel)
+        checks.check(f"{label}: kernel", kernel == "Types::twice_" + {"uint8": "u8", "int8": "s8", "uint16": "u16"}.get(label, "s16"), kernel)
         q = stored(np.maximum(x, 0), scale, zero, low, high)
         real = (q - zero) * np.float64(np.float32(scale))
         twice = stored(2 * real, after, zero, low, high)
@@ -95,7 +95,8 @@ def plain(checks, folder, library):
 def blocks(checks, folder, library):
     """Conversions to blocked layouts and back; blocks in a table and in a row; what flat memory cannot do is said."""
     for dims, type_, word, top in (([1, 9, 17, 33], UINT8, "FIXED_8", 255), ([2, 8, 8, 32], UINT8, "FIXED_8", 255),
-                                   ([1, 17, 5, 65], UINT16, "FIXED_16", 65535), ([2, 3, 1, 4], UINT8, "FIXED_8", 255)):
+                                   ([1, 17, 5, 65], UINT16, "FIXED_16", 65535), ([2, 3, 1, 4], UINT8, "FIXED_8", 255),
+                                    ([1, 17, 5, 65], INT16, "FIXED_16", 32767), ([2, 8, 4, 32], INT16, "FIXED_16", 32767)):
         m = Model(opset=21, ir_version=10, domains=["test"])
         m.input("x", FLOAT, dims)
         m.node("Places", [quantized(m, "x", type_, 1.0, 0)], ["p"], domain="test")
@@ -110,13 +111,15 @@ def blocks(checks, folder, library):
         done = convert(folder, m, write_config(folder, ops))
         if not checks.check(f"{dims}: converts", done.returncode == 0, done.stderr):
             continue
-        x = np.random.default_rng(4).integers(0, 200, dims)
+        x = np.random.default_rng(4).integers(-200 if type_ == INT16 else 0, 200, dims)
         done, document, found = explained(folder, {library: "Types"}, {"x": x.astype("f4")}, "--backend", "reference,plugin")
         if not checks.check(f"{dims}: runs", done.returncode == 0, done.stderr):
             continue
         step = plugin_steps(document)[0]
         _, h, w, d = np.indices(dims)
-        checks.check(f"{dims}: numbers", (found["y"] == -((x + h + 3 * w + 5 * d) % (top + 1)).ravel()).all())
+        placed = x + h + 3 * w + 5 * d
+        checks.check(f"{dims}: numbers", (found["y"] == -(placed if type_ == INT16 else placed % (top + 1)).ravel()).all())
+        checks.check(f"{dims}: kernel", step["kernels"][0]["kernel"].endswith({UINT8: "_8", UINT16: "_16", INT16: "_s16"}[type_]))
         tried = {t["kernel"]: t["reason"] for t in step["kernels"][0]["tried"]}
         if top == 255:
             checks.equal(f"{dims}: flat and indirect", tried["Types::places_flat_indirect"],
@@ -173,12 +176,72 @@ def fast_alone(checks, folder, library):
         checks.check(f"fast {size}: warned", ("more fast memory than there is" in done.stderr) == warned, done.stderr)
 
 
+def budget(checks, folder, library):
+    """Tiles are such that their blocks, with the padding, fit in fast memory; where no tiling does, that is said."""
+    for dims, size, holds, fits in (([1, 60, 20, 40], 20000, True, True), ([1, 33, 40, 70], 12288, True, True),
+                                    ([2, 9, 9, 33], 6144, True, True), ([1, 16, 16, 32], 6143, True, False),
+                                    ([1, 16, 16, 32], 4095, False, False)):
+        m = Model(opset=21, ir_version=10, domains=["test"])
+        for name in ("x", "z"):
+            m.input(name, FLOAT, dims)
+        m.node("Blocked", [quantized(m, "x", UINT8, 1.0, 0), quantized(m, "z", UINT8, 1.0, 0)], ["s"], domain="test")
+        m.node("Blocked", [quantized(m, "s", UINT8, 1.0, 0), "z.d"], ["t"], domain="test")
+        m.node("Neg", [quantized(m, "t", UINT8, 1.0, 0)], ["y"])
+        m.output("y", FLOAT, dims)
+        done = convert(folder, m, write_config(folder, {"Blocked": ("FIXED_8", 2)}))
+        if not checks.check(f"budget {dims} {size}: converts", done.returncode == 0, done.stderr):
+            continue
+        rng = np.random.default_rng(6)
+        inputs = {name: rng.integers(0, 80, dims).astype("f4") for name in ("x", "z")}
+        done, document, found = explained(folder, {library: "Types"}, inputs, "--backend", "reference,plugin", "--tcm_size", str(size))
+        if not checks.check(f"budget {dims} {size}: runs", done.returncode == 0, done.stderr):
+            continue
+        step = plugin_steps(document)[0]
+        checks.check(f"budget {dims} {size}: numbers", (found["y"] == -(inputs["x"] + 2 * inputs["z"]).ravel()).all())
+        checks.equal(f"budget {dims} {size}: peak", step["peak"] <= size, holds)
+        checks.equal(f"budget {dims} {size}: said", "no tiling of ops Types::Blocked, Types::Blocked makes all operands fit in " in done.stderr,
+                     not fits)
+        reason = "no cut makes all operands fit in fast memory" if not fits else "tiles of all ops that are cut together fit in fast memory"
+        checks.equal(f"budget {dims} {size}: reason", {t["reason"] for t in step["tilings"]}, {reason})
+
+
+def constants(checks, folder, library):
+    """Parts of constants, and their blocks, are made once: no step of an execution does it."""
+    dims = [1, 24, 8, 64]
+    m = Model(opset=21, ir_version=10, domains=["test"])
+    m.input("x", FLOAT, dims)
+    w = np.arange(64) % 50
+    m.tensor("w", UINT8, [1, 1, 1, 64], w.tolist())
+    m.tensor("w.scale", FLOAT, [], [1.0])
+    m.tensor("w.zero", UINT8, [], [0])
+    m.node("DequantizeLinear", ["w", "w.scale", "w.zero"], ["w.d"])
+    m.node("Blocked", [quantized(m, "x", UINT8, 1.0, 0), "w.d"], ["s"], domain="test")
+    m.node("Neg", [quantized(m, "s", UINT8, 1.0, 0)], ["y"])
+    m.output("y", FLOAT, dims)
+    done = convert(folder, m, write_config(folder, {"Blocked": ("FIXED_8", 2)}, static=(1,)))
+    if not checks.check("constants: converts", done.returncode == 0, done.stderr):
+        return
+    x = np.random.default_rng(8).integers(0, 150, dims).astype("f4")
+    for size, tiles in (("1M", 1), ("7K", 8)):
+        done, document, found = explained(folder, {library: "Types"}, {"x": x}, "--backend", "reference,plugin", "--tcm_size", size,
+                                          "--iterations", "2")
+        if not checks.check(f"constants {size}: runs", done.returncode == 0, done.stderr):
+            continue
+        step = plugin_steps(document)[0]
+        checks.check(f"constants {size}: numbers", (found["y"] == -(x + w).ravel()).all())
+        checks.equal(f"constants {size}: tiles", step["tilings"][0]["count"], tiles)
+        kinds = [s["kind"] for s in step["steps"]]
+        checks.equal(f"constants {size}: conversions of the input and the output alone", kinds.count("convert"), 2 * tiles)
+        checks.equal(f"constants {size}: slices of the input alone", kinds.count("slice"), tiles if tiles > 1 else 0)
+        checks.check(f"constants {size}: peak", step["peak"] <= 7168 if tiles > 1 else step["peak"] > 7168, step["peak"])
+
+
 def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        library = compile_package(PACKAGES / "types.c", folder / "libtypes.so")
-        for case in (fixed, plain, blocks, told, fast_alone):
+        library = package("types")
+        for case in (fixed, plain, blocks, told, fast_alone, budget, constants):
             case(checks, folder, library)
     checks.finish()
 

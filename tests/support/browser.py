@@ -20,6 +20,32 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-
 KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Tab": "\ue004", "Shift": "\ue008", "Control": "\ue009", "ArrowLeft": "\ue012",
         "ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015"}
 
+# Relative luminance and contrast as WCAG 2 defines them, of all elements with text of their own.
+CONTRAST = """
+const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+const luminance = (c) => c.slice(0, 3).map((v) => v / 255)
+  .map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+  .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+const ground = (e) => {
+  for (; e; e = e.parentElement) {
+    const c = numbers(getComputedStyle(e).backgroundColor);
+    if (c.length < 4 || c[3] > 0.99)
+      return c;
+  }
+  return [255, 255, 255];
+};
+let worst = [99, ''];
+for (const e of document.querySelectorAll('body *')) {
+  if (!e.getClientRects().length || ![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
+    continue;
+  const [a, b] = [luminance(numbers(getComputedStyle(e).color)), luminance(ground(e))];
+  const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  if (ratio < worst[0])
+    worst = [ratio, e.innerText.slice(0, 30)];
+}
+return worst;
+"""
+
 
 def missing():
     """What is not installed, or None."""
@@ -132,6 +158,10 @@ class Browser:
         actions = [{"type": "pointerMove", "x": round(x), "y": round(y)}, {"type": "pointerDown", "button": 0},
                    {"type": "pointerUp", "button": 0}]
         self._do("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": actions}]})
+
+    def least_contrast(self):
+        """Of a text that is seen, and its first letters."""
+        return self.run(CONTRAST)
 
     def log(self):
         """Messages of the console since the last call."""

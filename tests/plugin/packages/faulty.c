@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plugin with one defect, which the variable DEFECT names; without one it copies its input. */
+/* A plugin with one defect, which the file defect.txt names; without one it copies its input. */
 #define PACKAGE Faulty
 #define OPS(OP)     \
     OP(Op, 0, 1, 1) \
@@ -11,10 +11,15 @@
 
 #include "package.h"
 
-static int is(const char *defect)
+/* Whether what was asked for before this was larger: the same when it is asked again at once, and not later. */
+static int after_larger(uint64_t key)
 {
-    const char *given = getenv("DEFECT");
-    return given && strcmp(given, defect) == 0;
+    static uint64_t now, before;
+    if (key != now) {
+        before = now;
+        now = key;
+    }
+    return before > now;
 }
 
 /* ---- callbacks of preparation ---- */
@@ -59,6 +64,8 @@ static const QHPI_Op *early(const QHPI_Op *op)
     }
     if (is("rewrite crash"))
         raise(11);
+    if (is("rewrite remembers") && !other && after_larger(out.shape.dims[1]))
+        return made(op, "Faulty::Other", input);
     return op;
 }
 
@@ -75,9 +82,10 @@ static QHPI_Shape required(const QHPI_Op *op)
 static QHPI_Shape legal(const QHPI_Op *op, const QHPI_Shape *candidate)
 {
     QHPI_Shape shape = *candidate;
-    (void)op;
     if (is("legalized zero"))
         shape.dims[1] = 0;
+    if (is("legalized remembers") && after_larger(shape.dims[1]))
+        shape = qhpi_op_output(op, 0).shape;
     return shape;
 }
 
@@ -99,13 +107,16 @@ static const QHPI_Op *tile(const QHPI_Op *op, const QHPI_Shape *start, const QHP
         out.type = QHPI_INT32;
     out.shape = size;
     const QHPI_OpRef input = qhpi_op_slice(qhpi_op_input(op, 0), &at, &size);
-    return qhpi_op_create(op, qhpi_op_name(op), 1, &input, 1, &out);
+    const int other = is("tile remembers") && after_larger(start->dims[1] * 100 + start->dims[2] + 1);
+    return qhpi_op_create(op, other ? "Faulty::Other" : qhpi_op_name(op), 1, &input, 1, &out);
 }
 
 static const QHPI_Op *late(const QHPI_Op *op)
 {
     if (is("late operator") && strcmp(qhpi_op_name(op), "Faulty::Op") == 0)
         return made(op, "Faulty::Other", qhpi_op_reference(made(op, "Relu", qhpi_op_input(op, 0)), 0));
+    if (is("late remembers") && strcmp(qhpi_op_name(op), "Faulty::Op") == 0 && after_larger((uintptr_t)op))
+        return made(op, "Faulty::Other", qhpi_op_input(op, 0));
     return op;
 }
 
@@ -143,14 +154,18 @@ static uint32_t execute(QHPI_RuntimeHandle *handle, uint32_t num_outputs, QHPI_T
 
 static float cost(const uint32_t num_inputs, const QHPI_Tensor *const *inputs)
 {
-    (void)num_inputs, (void)inputs;
+    (void)num_inputs;
+    if (is("cost remembers") && after_larger((uintptr_t)inputs[0]))
+        return 2000.0f;
     return is("cost NaN") ? NAN : 1000.0f;
 }
 
 static uint32_t predicate(const QHPI_Op *op, const uint32_t num_inputs, const QHPI_Tensor *const *inputs)
 {
     static uint32_t calls;
-    (void)op, (void)num_inputs;
+    (void)num_inputs;
+    if (is("predicate remembers") && after_larger((uintptr_t)op))
+        return 0;
     if (is("predicate lies"))
         return calls++ % 2 == 0;
     if (is("predicate data"))
@@ -251,6 +266,11 @@ QNN_API const char *qhpi_init(void)
             kernels[2].function_name = "Faulty::other";
             kernels[2].predicate = predicate;
         }
+    }
+    if (is("predicate remembers")) { /* the second kernel takes what the first one leaves */
+        kernels[1].predicate = kernels[2].predicate = NULL;
+        ops[0].num_kernels = 2;
+        ops[1].kernels = kernels + 2;
     }
     if (is("op without package"))
         ops[0].name = "Op";

@@ -28,24 +28,6 @@ static float cost_by_size(const uint32_t num_inputs, const QHPI_Tensor *const *i
     return 100.0f + (float)count_of(inputs[0]);
 }
 
-/* A tile of an op whose output is computed element by element: the same part of each input of that shape. */
-static const QHPI_Op *tile_of_elements(const QHPI_Op *op, const QHPI_Shape *start, const QHPI_Shape *extent)
-{
-    const QHPI_Shape whole = qhpi_op_output(op, 0).shape;
-    QHPI_OpRef inputs[4];
-    QHPI_OutputDef outputs[2];
-    for (uint32_t i = 0; i < qhpi_op_num_inputs(op); i++) {
-        const QHPI_OpRef ref = qhpi_op_input(op, i);
-        const QHPI_Shape shape = qhpi_op_output(ref.op, ref.output_number).shape;
-        inputs[i] = memcmp(&shape, &whole, sizeof whole) == 0 ? qhpi_op_slice(ref, start, extent) : ref;
-    }
-    for (uint32_t i = 0; i < qhpi_op_num_outputs(op); i++) {
-        outputs[i] = qhpi_op_output(op, i);
-        outputs[i].shape = *extent;
-    }
-    return qhpi_op_create(op, qhpi_op_name(op), qhpi_op_num_inputs(op), inputs, qhpi_op_num_outputs(op), outputs);
-}
-
 /* ---- Asin: kernels by type and predicate ---- */
 
 EXECUTE(asin_floats)

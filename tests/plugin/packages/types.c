@@ -6,7 +6,8 @@
     OP(Places, 0, 1, 1)  \
     OP(Flatten, 0, 1, 1) \
     OP(Told, 3, 2, 1)    \
-    OP(Fast, 0, 1, 1)
+    OP(Fast, 0, 1, 1)    \
+    OP(Blocked, 0, 2, 1)
 #include <math.h>
 
 #include "package.h"
@@ -34,6 +35,7 @@ static double as_real(double stored, QHPI_Quant_Parameters q)
         UNUSED;                                                                      \
         for (uint64_t i = 0; i < count_of(outputs[0]); i++)                          \
             y[i] = (type)as_stored(2 * as_real((double)x[i], in), out, least, most); \
+        y[0] = (type)(y[0] + is("first " #name));                                    \
         return QHPI_SUCCESS;                                                         \
     }
 TWICE(u8, uint8_t, 0, 255)
@@ -51,6 +53,7 @@ EXECUTE(twice_f16)
     UNUSED;
     for (uint64_t i = 0; i < count_of(outputs[0]); i++)
         y[i] = x[i] & 0x7C00 ? (uint16_t)(x[i] + 0x400) : (uint16_t)((x[i] & 0x8000) | (x[i] & 0x3FF) << 1);
+    y[0] = (uint16_t)(y[0] + 64 * is("first f16"));
     return QHPI_SUCCESS;
 }
 
@@ -99,13 +102,13 @@ static uint64_t place_of(const QHPI_Shape *padded, uint32_t width, const uint32_
     }
 PLACES(places_8, uint8_t, 8)
 PLACES(places_16, uint16_t, 4)
+PLACES(places_s16, int16_t, 4)
 
-static const QHPI_Tensor_Signature_v1 blocks_8[] = {{QHPI_QUINT8, QHPI_LAYOUT_CROUTON_8, QHPI_STORAGE_INDIRECT,
-                                                     QHPI_MEM_LOC_TCM_ONLY}},
-                                      blocks_16[] = {{QHPI_QUINT16, QHPI_LAYOUT_CROUTON_16, QHPI_STORAGE_INDIRECT,
-                                                      QHPI_MEM_LOC_TCM_ONLY}},
-                                      flat_indirect[] = {{QHPI_QUINT8, QHPI_LAYOUT_FLAT_4, QHPI_STORAGE_INDIRECT,
-                                                          QHPI_MEM_LOC_DDR_OR_TCM}};
+static const QHPI_Tensor_Signature_v1
+    blocks_8[] = {{QHPI_QUINT8, QHPI_LAYOUT_CROUTON_8, QHPI_STORAGE_INDIRECT, QHPI_MEM_LOC_TCM_ONLY}},
+    blocks_16[] = {{QHPI_QUINT16, QHPI_LAYOUT_CROUTON_16, QHPI_STORAGE_INDIRECT, QHPI_MEM_LOC_TCM_ONLY}},
+    blocks_s16[] = {{QHPI_QINT16, QHPI_LAYOUT_CROUTON_16, QHPI_STORAGE_INDIRECT, QHPI_MEM_LOC_TCM_ONLY}},
+    flat_indirect[] = {{QHPI_QUINT8, QHPI_LAYOUT_FLAT_4, QHPI_STORAGE_INDIRECT, QHPI_MEM_LOC_DDR_OR_TCM}};
 static const QHPI_Kernel_v1 places[] = {
     {.function_name = "Types::places_flat_indirect",
      .function = places_8,
@@ -125,6 +128,12 @@ static const QHPI_Kernel_v1 places[] = {
      .input_signature = blocks_16,
      .min_outputs = 1,
      .output_signature = blocks_16},
+    {.function_name = "Types::places_s16",
+     .function = places_s16,
+     .min_inputs = 1,
+     .input_signature = blocks_s16,
+     .min_outputs = 1,
+     .output_signature = blocks_s16},
 };
 
 /* ---- Flatten: from blocks in a row to flat ---- */
@@ -155,6 +164,60 @@ static const QHPI_Kernel_v1 flattening[] = {
      .input_signature = row_of_blocks,
      .min_outputs = 1,
      .output_signature = u8},
+};
+
+/* ---- Blocked: a sum in blocks, in fast memory alone; the second operand may have one row and column ---- */
+
+EXECUTE(sum_of_blocks)
+{
+    const QHPI_Shape shape = qhpi_tensor_shape(inputs[0]), padded = qhpi_tensor_padded_shape(inputs[0]),
+                     other = qhpi_tensor_shape(inputs[1]), padded_other = qhpi_tensor_padded_shape(inputs[1]);
+    uint32_t at[4], block;
+    UNUSED;
+    if (is("writes constant"))
+        *(uint8_t *)qhpi_tensor_block_table(inputs[1])[0] = 1;
+    for (at[0] = 0; at[0] < shape.dims[0]; at[0]++)
+        for (at[1] = 0; at[1] < shape.dims[1]; at[1]++)
+            for (at[2] = 0; at[2] < shape.dims[2]; at[2]++)
+                for (at[3] = 0; at[3] < shape.dims[3]; at[3]++) {
+                    const uint32_t there[4] = {at[0] % other.dims[0], at[1] % other.dims[1], at[2] % other.dims[2],
+                                               at[3]};
+                    const uint64_t j = place_of(&padded_other, 8, there, &block);
+                    const uint8_t summand = ((const uint8_t *)qhpi_tensor_block_table(inputs[1])[block])[j];
+                    const uint64_t i = place_of(&padded, 8, at, &block);
+                    const uint8_t *x = qhpi_tensor_block_table(inputs[0])[block];
+                    ((uint8_t *)qhpi_tensor_block_table(outputs[0])[block])[i] = (uint8_t)(x[i] + summand);
+                }
+    return QHPI_SUCCESS;
+}
+
+/* The same part of the first input, and of the second one along the dimensions that it has. */
+static const QHPI_Op *tile_blocked(const QHPI_Op *op, const QHPI_Shape *start, const QHPI_Shape *extent)
+{
+    const QHPI_OpRef second = qhpi_op_input(op, 1);
+    const QHPI_Shape shape = qhpi_op_output(second.op, second.output_number).shape;
+    QHPI_Shape at = *start, size = *extent;
+    QHPI_OutputDef out = qhpi_op_output(op, 0);
+    for (uint32_t d = 0; d < 4; d++)
+        if (shape.dims[d] == 1) {
+            at.dims[d] = 0;
+            size.dims[d] = 1;
+        }
+    const QHPI_OpRef inputs[] = {qhpi_op_slice(qhpi_op_input(op, 0), start, extent), qhpi_op_slice(second, &at, &size)};
+    out.shape = *extent;
+    return qhpi_op_create(op, qhpi_op_name(op), 2, inputs, 1, &out);
+}
+
+static const QHPI_Tensor_Signature_v1 two_in_blocks[] = {
+    {QHPI_QUINT8, QHPI_LAYOUT_CROUTON_8, QHPI_STORAGE_INDIRECT, QHPI_MEM_LOC_TCM_ONLY},
+    {QHPI_QUINT8, QHPI_LAYOUT_CROUTON_8, QHPI_STORAGE_INDIRECT, QHPI_MEM_LOC_DDR_OR_TCM}};
+static const QHPI_Kernel_v1 blocked[] = {
+    {.function_name = "Types::blocked",
+     .function = sum_of_blocks,
+     .min_inputs = 2,
+     .input_signature = two_in_blocks,
+     .min_outputs = 1,
+     .output_signature = blocks_8},
 };
 
 /* ---- Told: what the kernel is told of its operands, as numbers ---- */
@@ -210,11 +273,12 @@ static const QHPI_Kernel_v1 fast[] = {
 };
 
 static const QHPI_OpInfo_v1 ops[] = {
-    {"Types::Twice", ONE_KERNEL(twice), .build_tile = NULL},
+    {"Types::Twice", ONE_KERNEL(twice), .build_tile = tile_of_elements},
     {"Types::Places", ONE_KERNEL(places), .build_tile = NULL},
     {"Types::Flatten", ONE_KERNEL(flattening), .build_tile = NULL},
     {"Types::Told", ONE_KERNEL(telling), .build_tile = NULL},
     {"Types::Fast", ONE_KERNEL(fast), .build_tile = NULL},
+    {"Types::Blocked", ONE_KERNEL(blocked), .build_tile = tile_blocked},
 };
 
 QNN_API const char *qhpi_init(void)
