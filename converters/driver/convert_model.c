@@ -86,9 +86,9 @@ static odlc_status check_options(const struct context *c)
                           "there is no framework of that number");
     if (!o->input)
         return diag_error(c->diags, ODLC_ERR_USAGE, AT(.file = NULL), "no-input", "no model is given");
-    if (o->threads < 1 || o->threads > ODLC_MAX_THREADS)
+    if (o->threads < 0 || o->threads > ODLC_MAX_THREADS)
         return diag_error(c->diags, ODLC_ERR_USAGE, AT(.file = NULL), "threads",
-                          "a container is written by 1 to %d threads", ODLC_MAX_THREADS);
+                          "a container is written by 1 to %d threads, or 0 for a choice", ODLC_MAX_THREADS);
     if (o->model_version && strlen(o->model_version) > 64)
         return diag_error(c->diags, ODLC_ERR_USAGE, AT(.file = NULL), "model-version",
                           "the model version is longer than 64 bytes");

@@ -126,7 +126,7 @@ const struct dlc_tensor *dlc_tensor_find(const struct dlc_graph *g, const char *
 struct dlc_write_options {
     bool netp;                     /* inline NETP params instead of NR64 */
     uint32_t release;              /* whose spellings of ops are used (op/release.h); 0: those of 2.18 and 2.20 */
-    unsigned threads;              /* that write weights, at most 16; 0: one. Any number gives the same bytes */
+    unsigned threads;              /* for weights, at most 16; 0: one or two. Any number gives the same bytes */
     const char *converter_command; /* metadata values; NULL: "N/A" */
     const char *converter_version, *model_copyright, *model_version, *quantizer_command;
     const struct progress *progress; /* counts bytes of payloads; NULL: nobody wants to know */

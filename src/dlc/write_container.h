@@ -26,7 +26,7 @@ struct dlc_writing {
     struct diags *diags;
     const char *path;                 /* of the output */
     uint32_t release;                 /* whose spellings of ops are used (op/release.h) */
-    unsigned threads;                 /* that write payloads; 0: one */
+    unsigned threads;                 /* for payloads; 0: one, or two where it pays */
     const struct progress *progress;  /* counts bytes of payloads; NULL: nobody wants to know */
     const struct view *const *packed; /* as in dlc_write_options */
 };

@@ -4,18 +4,17 @@
  * writes depends on the job alone. */
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 
 #include "base/reader.h"
+#include "dlc/helper_thread.h"
 #include "dlc/read.h"
-#include "dlc/write_container.h"
-#include "ir/tiles.h"
+#include "dlc/tiles_ahead.h"
 #include "opendlc/convert.h"
 
 enum {
     JOB = 4 * 1024 * 1024,  /* bytes that a thread takes at a time, about */
-    PAYS = 8 * 1024 * 1024, /* bytes per thread from which a second one pays */
+    PAYS = 8 * 1024 * 1024, /* bytes per thread from which another one pays */
     WHOLE = 256 * 1024,     /* bytes; a smaller payload is not cut */
 };
 
@@ -39,8 +38,9 @@ struct worker {
     bool tells; /* the progress */
     struct zip_part part;
     struct tile_space space;
-    uint64_t pos;    /* of the payload at work */
-    uint32_t number; /* likewise, and: */
+    struct tiles_ahead *ahead; /* NULL: the worker makes all tiles itself */
+    uint64_t pos;              /* of the payload at work */
+    uint32_t number;           /* likewise, and: */
     const char *name;
     const struct file *source; /* of its bytes; NULL: memory */
     odlc_status status;        /* not ODLC_OK: the payload at work failed, or: */
@@ -76,6 +76,15 @@ static odlc_status write_length(struct worker *w, const struct dlc_payload *payl
     return zip_part_write(&w->part, STREAM_HEADER + end, bytes, gap + length_size);
 }
 
+static odlc_status stream_tile(struct worker *w, const struct view_tiles *tiles, uint64_t index)
+{
+    struct made_tile made;
+    if (!w->ahead || tiles->in_order)
+        return view_tile(tiles, index, &w->space, emit, w);
+    TRY(tiles_ahead_next(w->ahead, &made));
+    return view_tile_emit(tiles, &made, &w->space, emit, w);
+}
+
 /* Tiles [from, to) of a payload; end: of the payload before it. */
 static odlc_status stream_payload(struct worker *w, const struct dlc_payload *payload, uint64_t end, uint64_t from,
                                   uint64_t to)
@@ -88,7 +97,7 @@ static odlc_status stream_payload(struct worker *w, const struct dlc_payload *pa
         return stream_strings(w, payload->view);
     view_tiles_start(payload->view, payload->dtype, w->s->mapped, &tiles);
     for (uint64_t i = from; i < min_u64(to, tiles.count); i++)
-        TRY(view_tile(&tiles, i, &w->space, emit, w));
+        TRY(stream_tile(w, &tiles, i));
     return ODLC_OK;
 }
 
@@ -180,26 +189,12 @@ static void *work(void *object)
 
 /* ---- threads ---- */
 
-/* Without being told, one: a second thread costs CPU time and memory (docs/performance.md). */
+/* Of those that write. Two threads are one that writes and one that makes tiles ahead: two that write wait for each
+ * other, since the system lets one at a time write to a file. */
 static unsigned choose_threads(const struct dlc_writing *w, uint64_t bytes)
 {
-    uint64_t threads = w->threads ? w->threads : 1;
+    uint64_t threads = w->threads > 2 ? w->threads : 1;
     return (unsigned)min_u64(min_u64(threads, ODLC_MAX_THREADS), bytes / PAYS + 1);
-}
-
-/* Signals that come from outside are for the thread that was there before. */
-static bool start_thread(pthread_t *thread, struct worker *worker)
-{
-    sigset_t outside, before;
-    sigfillset(&outside);
-    sigdelset(&outside, SIGBUS); /* of a mapped file that became shorter */
-    sigdelset(&outside, SIGSEGV);
-    sigdelset(&outside, SIGFPE);
-    sigdelset(&outside, SIGILL);
-    pthread_sigmask(SIG_BLOCK, &outside, &before);
-    int failed = pthread_create(thread, NULL, work, worker);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return !failed;
 }
 
 /* The calling thread works, too. A thread that cannot be started is not missed but for the time. */
@@ -208,7 +203,7 @@ static void work_together(struct worker *workers, unsigned count)
     pthread_t threads[ODLC_MAX_THREADS];
     bool started[ODLC_MAX_THREADS] = {false};
     for (unsigned i = 1; i < count; i++)
-        started[i] = start_thread(&threads[i], &workers[i]);
+        started[i] = helper_thread_start(&threads[i], work, &workers[i]);
     work(&workers[0]);
     for (unsigned i = 1; i < count; i++)
         if (started[i])
@@ -245,7 +240,9 @@ odlc_status dlc_stream_payloads(const struct dlc_writing *w, const struct dlc_pa
             (struct worker){.s = &s, .part = zip_part_new(w->arena, zip), .space = tile_space_new(w->arena, bytes)};
     workers[0].tells = true;
     TRY(zip_parts_begin(zip));
+    workers[0].ahead = tiles_ahead_begin(w, params, s.mapped);
     work_together(workers, count);
+    tiles_ahead_end(workers[0].ahead);
     TRY(workers[0].told);
     TRY(report_failure(w, zip, workers, count));
     for (unsigned i = 0; i < count; i++)

@@ -157,6 +157,7 @@ void graph_remove_node(struct graph *g, node_id id)
         if (n->outputs[i] != NO_TENSOR && graph_tensor(g, n->outputs[i])->producer == id)
             graph_tensor(g, n->outputs[i])->producer = NO_NODE;
     n->op = NULL;
+    g->has_removed = true;
 }
 
 void graph_replace_input(struct graph *g, node_id id, uint32_t i, tensor_id tensor)
@@ -211,10 +212,12 @@ void graph_forget_names(struct graph *g)
 void graph_compact(struct graph *g)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < g->order.count; i++)
+    for (size_t i = 0; g->has_removed && i < g->order.count; i++)
         if (graph_node(g, g->order.data[i])->op)
             g->order.data[kept++] = g->order.data[i];
-    g->order.count = kept;
+    if (g->has_removed)
+        g->order.count = kept;
+    g->has_removed = false;
 }
 
 struct node *graph_producer(const struct graph *g, tensor_id id)

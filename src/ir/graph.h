@@ -119,6 +119,7 @@ struct graph {
     VEC(struct tensor) tensors;
     VEC(struct node) nodes;
     VEC(node_id) order;      /* live nodes in execution order */
+    bool has_removed;        /* nodes were removed that may still be in the order */
     VEC(tensor_id) inputs;   /* graph inputs, in the model's order */
     VEC(tensor_id) outputs;  /* graph outputs, in the model's order; kind TENSOR_OUTPUT unless also an input */
     struct map tensor_names; /* name → tensor_id */
@@ -192,7 +193,7 @@ void graph_replace_output(struct graph *g, node_id id, uint32_t i, tensor_id ten
 void graph_replace_result(struct graph *g, size_t i, tensor_id tensor);
 /* Gives the tables of names back: nothing is added, renamed or looked for by name from now on. */
 void graph_forget_names(struct graph *g);
-/* Rewrites graph->order without removed nodes. */
+/* Rewrites graph->order without removed nodes, if there may be any. */
 void graph_compact(struct graph *g);
 
 /* Use counts and consumers: a side table, valid until the graph changes. */

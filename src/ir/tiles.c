@@ -324,12 +324,12 @@ static odlc_status read_box(const struct view_tiles *t, int64_t first, struct bo
     return ODLC_OK;
 }
 
-/* Hands out a box whose first element is element `from` of the result: its inner axes, where they are whole, stand
- * together there, too. */
-static odlc_status emit_box(const struct emission *e, const struct box *box, int64_t from)
+/* Hands out a tile's elements: the inner axes of its box, where they are whole, stand together in the result, too. */
+static odlc_status emit_made(const struct emission *e, const struct made_tile *made)
 {
     const struct view_tiles *t = e->tiles;
-    int64_t at[MAX_RANK] = {0}, run = 1, count = 1;
+    const struct box *box = &made->box;
+    int64_t at[MAX_RANK] = {0}, run = 1, count = 1, from = made->first;
     uint32_t outer = box->rank;
     while (outer > 0) {
         run *= box->extent[--outer];
@@ -339,7 +339,7 @@ static odlc_status emit_box(const struct emission *e, const struct box *box, int
     for (uint32_t i = 0; i < box->rank; i++)
         count *= box->extent[i];
     for (int64_t done = 0; done < count; done += run) {
-        TRY(emit_run(e, (uint64_t)from, (uint64_t)run, e->space->ordered + done * box->size));
+        TRY(emit_run(e, (uint64_t)from, (uint64_t)run, made->ordered + done * box->size));
         for (uint32_t axis = outer; axis-- > 0;) {
             from += t->results[axis];
             if (++at[axis] < box->extent[axis])
@@ -351,9 +351,18 @@ static odlc_status emit_box(const struct emission *e, const struct box *box, int
     return ODLC_OK;
 }
 
-static odlc_status emit_permuted(const struct emission *e, uint64_t index)
+/* All of a permuted view will be resident. Pages that are mapped together cost less than those that are touched one by
+ * one, and what the file does not have any more is an error and no signal. */
+static odlc_status map_all(const struct view_tiles *t, struct tile_space *space)
 {
-    const struct view_tiles *t = e->tiles;
+    const struct file *file = t->view->file;
+    uint64_t at = (uint64_t)(t->view->bytes - file->data), size = t->total * t->box.size;
+    drop_later(space, file, at, size);
+    return size < PAGE || file_populate(file, at, size) ? ODLC_OK : ODLC_ERR_IO;
+}
+
+odlc_status view_tile_make(const struct view_tiles *t, uint64_t index, struct tile_space *space, struct made_tile *out)
+{
     struct box box = t->box;
     int64_t source = 0, result = 0;
     for (uint32_t i = 0; i < box.rank; i++) { /* the tile's place: the source is walked forwards */
@@ -366,20 +375,33 @@ static odlc_status emit_permuted(const struct emission *e, uint64_t index)
         result += first * t->results[axis];
     }
     const uint8_t *from = t->view->bytes + source * box.size;
+    *out = (struct made_tile){.box = box, .first = result, .ordered = space->ordered};
     if (t->reads) {
-        tile_space_drop(e->space); /* what is mapped and what is read would take memory together */
-        TRY(read_box(t, source, &box, e->space->source));
-        from = e->space->source;
-    } else if (t->view->file && e->space->permuted != t->view->bytes) /* all of it will be resident */
-        drop_later(e->space, t->view->file, (uint64_t)(t->view->bytes - t->view->file->data), t->total * box.size);
-    e->space->permuted = t->view->bytes;
-    permute_box(&box, e->space->ordered, from);
-    return emit_box(e, &box, result);
+        tile_space_drop(space); /* what is mapped and what is read would take memory together */
+        TRY(read_box(t, source, &box, space->source));
+        from = space->source;
+    } else if (t->view->file && space->permuted != t->view->bytes) {
+        TRY(map_all(t, space));
+    }
+    space->permuted = t->view->bytes;
+    permute_box(&box, space->ordered, from);
+    return ODLC_OK;
+}
+
+odlc_status view_tile_emit(const struct view_tiles *tiles, const struct made_tile *made, struct tile_space *space,
+                           view_emit_fn *emit, void *user)
+{
+    struct emission e = {.tiles = tiles, .space = space, .emit = emit, .user = user};
+    return emit_made(&e, made);
 }
 
 odlc_status view_tile(const struct view_tiles *tiles, uint64_t index, struct tile_space *space, view_emit_fn *emit,
                       void *user)
 {
     struct emission e = {.tiles = tiles, .space = space, .emit = emit, .user = user};
-    return tiles->in_order ? emit_in_order(&e, index) : emit_permuted(&e, index);
+    struct made_tile made;
+    if (tiles->in_order)
+        return emit_in_order(&e, index);
+    TRY(view_tile_make(tiles, index, space, &made));
+    return emit_made(&e, &made);
 }

@@ -47,4 +47,17 @@ void tile_space_drop(struct tile_space *space);
 odlc_status view_tile(const struct view_tiles *tiles, uint64_t index, struct tile_space *space, view_emit_fn *emit,
                       void *user) MUST_USE;
 
+/* A tile that is not in order, made, and not yet handed out: */
+struct made_tile {
+    struct box box;         /* of the source's elements that it has */
+    int64_t first;          /* where it begins: an element of the result */
+    const uint8_t *ordered; /* its elements in the order of the result; the space's, that it was made in */
+};
+/* The two halves of view_tile for tiles that are not in order, which different threads can do, each in a space of its
+ * own. A tile holds until its space makes the next one; space->ordered may be another of the same size by then. */
+odlc_status view_tile_make(const struct view_tiles *tiles, uint64_t index, struct tile_space *space,
+                           struct made_tile *out) MUST_USE;
+odlc_status view_tile_emit(const struct view_tiles *tiles, const struct made_tile *made, struct tile_space *space,
+                           view_emit_fn *emit, void *user) MUST_USE;
+
 #endif

@@ -98,28 +98,46 @@ static bool fuse_at(struct fusing *work, const struct fusion *f, const struct fo
 }
 
 /* The order is made anew from its end: nodes are there in place of the occurrences. */
-odlc_status fusion_run(struct pass_context *c, struct graph *g, const struct fusion *f)
+static void order_anew(struct graph *g, struct fusing *work, const struct fusion *f, const struct formulas *formulas,
+                       const struct uses *uses)
 {
-    struct formulas formulas = {0};
-    TRY(parse(c, g, f, &formulas));
-    if (!formulas.count)
-        return ODLC_OK;
-    const struct uses uses = graph_uses(c->scratch, g);
-    struct fusing work = {.g = g, .scratch = c->scratch};
     VEC(node_id) reversed = {0};
     for (size_t i = g->order.count; i-- > 0;) {
-        work.made.count = 0;
+        work->made.count = 0;
         if (!graph_node(g, g->order.data[i])->op)
             continue;
-        if (!fuse_at(&work, f, &formulas, &uses, g->order.data[i]))
-            vec_push(c->scratch, &work.made, g->order.data[i]);
-        while (work.made.count)
-            vec_push(c->scratch, &reversed, work.made.data[--work.made.count]);
+        if (fuse_at(work, f, formulas, uses, g->order.data[i]))
+            work->changed = true;
+        else
+            vec_push(work->scratch, &work->made, g->order.data[i]);
+        while (work->made.count)
+            vec_push(work->scratch, &reversed, work->made.data[--work->made.count]);
     }
     g->order.count = 0;
     while (reversed.count)
         vec_push(g->arena, &g->order, reversed.data[--reversed.count]);
+}
+
+odlc_status fusions_run(struct pass_context *c, struct graph *g, const struct fusion *fusions, size_t count)
+{
+    struct uses uses = {0};
+    struct fusing work = {.g = g, .scratch = c->scratch, .changed = true};
+    for (size_t i = 0; i < count; i++) {
+        struct formulas formulas = {0};
+        TRY(parse(c, g, &fusions[i], &formulas));
+        if (!formulas.count)
+            continue;
+        if (work.changed)
+            uses = graph_uses(c->scratch, g);
+        work.changed = false;
+        order_anew(g, &work, &fusions[i], &formulas, &uses);
+    }
     return ODLC_OK;
+}
+
+odlc_status fusion_run(struct pass_context *c, struct graph *g, const struct fusion *f)
+{
+    return fusions_run(c, g, f, 1);
 }
 
 bool fusion_keeps_type(const struct graph *g, const struct occurrence *o, char letter)

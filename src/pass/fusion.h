@@ -12,6 +12,7 @@ struct fusing {
     struct graph *g;
     struct arena *scratch;
     VEC(node_id) made; /* in execution order; the last one gives the result */
+    bool changed;      /* an occurrence was replaced */
 };
 
 struct fusion {
@@ -23,6 +24,8 @@ struct fusion {
 
 /* All occurrences; results before what they are computed from. */
 odlc_status fusion_run(struct pass_context *c, struct graph *g, const struct fusion *f);
+/* Those of each, one after the other. */
+odlc_status fusions_run(struct pass_context *c, struct graph *g, const struct fusion *fusions, size_t count);
 
 /* The number of occurrences; nothing changes. */
 odlc_status fusion_count(struct pass_context *c, const struct graph *g, const struct fusion *f, size_t *count);

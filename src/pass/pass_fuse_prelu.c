@@ -77,7 +77,5 @@ odlc_status pass_fuse_prelu(struct pass_context *c, struct graph *g)
     const struct fusion fusions[] = {{apart, COUNT_OF(apart), make},
                                      {negated, COUNT_OF(negated), make_negated},
                                      {larger, COUNT_OF(larger), make_of_larger}};
-    for (size_t i = 0; i < COUNT_OF(fusions); i++)
-        TRY(fusion_run(c, g, &fusions[i]));
-    return ODLC_OK;
+    return fusions_run(c, g, fusions, COUNT_OF(fusions));
 }

@@ -104,12 +104,12 @@ END_TEST
 START_TEST(numbers_of_threads)
 {
     struct odlc_convert_options options = good_options();
-    ck_assert_int_eq(options.threads, 1);
+    ck_assert_int_eq(options.threads, 0);
     options.threads = ODLC_MAX_THREADS;
     expect(ODLC_ONNX, &options, NULL);
     options.threads = ODLC_MAX_THREADS + 1;
     expect(ODLC_ONNX, &options, "threads");
-    options.threads = 0;
+    options.threads = -1;
     expect(ODLC_ONNX, &options, "threads");
 }
 END_TEST
