@@ -35,6 +35,16 @@ void diags_init(struct diags *diags, struct arena *arena)
     *diags = (struct diags){.arena = arena};
 }
 
+void diags_take_buffer(struct diags *diags, const struct odlc_bytes *bytes)
+{
+    struct odlc_bytes *all = arena_array(diags->arena, struct odlc_bytes, diags->n_buffers + 1);
+    for (size_t i = 0; i < diags->n_buffers; i++)
+        all[i] = diags->buffers[i];
+    all[diags->n_buffers] = (struct odlc_bytes){arena_strdup(diags->arena, bytes->name), bytes->data, bytes->size};
+    diags->buffers = all;
+    diags->n_buffers++;
+}
+
 static const char *copy_or_null(struct arena *arena, const char *string)
 {
     return string ? arena_strdup(arena, string) : NULL;
