@@ -9,6 +9,7 @@
 #include "converters/driver/conversion.h"
 #include "converters/driver/input_files.h"
 #include "converters/driver/lower_graph.h"
+#include "converters/driver/option_name.h"
 #include "converters/driver/output_files.h"
 #include "converters/driver/prepare.h"
 #include "converters/driver/run_passes.h"
@@ -212,6 +213,8 @@ static odlc_status run(struct odlc_conversion *conversion)
     struct input *in = &conversion->input;
     conversion->diags.buffers = c->options->buffers;
     conversion->diags.n_buffers = c->options->n_buffers;
+    if (!c->options->command_words)
+        conversion->diags.option_name = option_member;
     TRY(check_options(c));
     TRY(read_target_release(c, &conversion->shared.release));
     TRY(begin(conversion, ODLC_STAGE_READ));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/backends.h"
 #include "api/opened_packages.h"
@@ -37,6 +38,22 @@ static odlc_status out_of_order(odlc_quantizer *q, const char *what)
     return diag_error(&q->diags, ODLC_ERR_USAGE, AT(.file = q->place.file), "quantize-order", "%s", what);
 }
 
+/* What is here what an option of dlc-quantize is. */
+static const char *name_of(const char *option)
+{
+    static const struct odlc_name_value names[] = {{"quantization_overrides", "overrides"},
+                                                   {"ignore_encodings", "ignore_encodings"},
+                                                   {"keep_float", "keep_float"},
+                                                   {"udo_package_path", "packages"},
+                                                   {"restrict_quantization_steps", "least_step"},
+                                                   {"input_list", "inputs"},
+                                                   {"use_native_input_files", "native"}};
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        if (strcmp(names[i].name, option) == 0)
+            return names[i].value;
+    return NULL;
+}
+
 static bool tell(void *object, uint64_t done, uint64_t total)
 {
     const odlc_quantizer *q = object;
@@ -56,6 +73,7 @@ odlc_quantizer *odlc_quantizer_new(void)
     }
     q->progress = (struct progress){tell, q};
     diags_init(&q->diags, q->arena);
+    q->diags.option_name = name_of;
     return q;
 }
 

@@ -50,6 +50,35 @@ static const char *copy_or_null(struct arena *arena, const char *string)
     return string ? arena_strdup(arena, string) : NULL;
 }
 
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The text with options by the names that the program knows them by. */
+static const char *respell(const struct diags *diags, const char *string)
+{
+    struct arena *a = diags->arena;
+    text out = {0};
+    const char *kept = string, *at = string;
+    while (diags->option_name && at && (at = strstr(at, "--")) != NULL) {
+        size_t length = 2;
+        while (is_word(at[length]))
+            length++;
+        const bool begins = at == string || strchr(" ('\"", at[-1]);
+        const char *name = begins ? diags->option_name(arena_strndup(a, at + 2, length - 2)) : NULL;
+        if (name) {
+            text_add(a, &out, "%.*s`%s`", (int)(at - kept), kept, name);
+            kept = at + length;
+        }
+        at += length;
+    }
+    if (kept == string)
+        return string;
+    text_add(a, &out, "%s", kept);
+    return out.data;
+}
+
 static void add(struct diags *diags, odlc_severity severity, const struct odlc_diag *place, const char *code,
                 const char *format, va_list args)
 {
@@ -61,9 +90,9 @@ static void add(struct diags *diags, odlc_severity severity, const struct odlc_d
     d.pointer = copy_or_null(a, place->pointer);
     d.node = copy_or_null(a, place->node);
     d.attribute = copy_or_null(a, place->attribute);
-    d.hint = copy_or_null(a, place->hint);
+    d.hint = place->hint ? respell(diags, arena_strdup(a, place->hint)) : NULL;
     d.excerpt = copy_or_null(a, place->excerpt);
-    d.message = arena_vprintf(a, format, args);
+    d.message = respell(diags, arena_vprintf(a, format, args));
     vec_push(a, &diags->list, d);
     diags->errors += severity == ODLC_ERROR;
     diags->warnings += severity == ODLC_WARNING;

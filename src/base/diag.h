@@ -7,9 +7,12 @@
 #include "base/vec.h"
 
 struct diags {
-    struct arena *arena;              /* owns the strings */
-    const char *model;                /* file of places that name a node and no file; NULL: none */
-    const char *subject;              /* the model's operator at work: messages call its ops by this name; NULL: none */
+    struct arena *arena; /* owns the strings */
+    const char *model;   /* file of places that name a node and no file; NULL: none */
+    const char *subject; /* the model's operator at work: messages call its ops by this name; NULL: none */
+    /* What a program calls the option that messages call --NAME: written `so`; NULL: there is none. NULL: as they are.
+     */
+    const char *(*option_name)(const char *name);
     const struct odlc_bytes *buffers; /* files that the work has in memory (base/file.h) */
     size_t n_buffers;
     VEC(struct odlc_diag) list;
