@@ -7,6 +7,7 @@
 #include "opendlc/convert.h"
 
 /* What rows of opendlc/convert_options.def say; asked for are the spellings alone. */
+enum { MANY_VALUES };
 struct row {
     const char *section, *name, *aliases[4], *shorts[4], *values, *complete, *help, *more;
     int64_t low, high;
