@@ -81,12 +81,13 @@ def _read_progress(_user: Any, told: Any) -> tuple:
 
 
 def convert(model: Source, output: Union[str, "os.PathLike[str]", None] = None, *, framework: Optional[str] = None,
-            progress: Optional[Progress] = None, buffers: Optional[Mapping[str, Any]] = None,
+            name: Optional[str] = None, progress: Optional[Progress] = None, buffers: Optional[Mapping[str, Any]] = None,
             **options: Any) -> Conversion:
     """Converts a model to a container.
 
     model: a path, or bytes of an ONNX model or of a frozen graph. framework: "onnx" or "tensorflow"; a path's ending
     tells it. output: the container's path; without one it stays in memory (Conversion.container).
+    name: of a model in memory, which the graph is called by ("model.onnx").
     buffers: more files in memory, by the names that options call them. options: the members of
     opendlc/convert_options.def by their names, which docs/python.md lists: input_dims={"data": [1, 3, 224, 224]},
     udo_configs=["ops.json"], out_names=["scores"], io_layout="model", dry_run=True.
@@ -100,10 +101,10 @@ def convert(model: Source, output: Union[str, "os.PathLike[str]", None] = None, 
     if framework not in _FRAMEWORKS:
         raise ValueError(f"framework: 'onnx' or 'tensorflow', not {framework!r}")
     o = Options("convert", options)
-    for name, data in (buffers or {}).items():
-        o.add_buffer(name, data)
+    for key, data in (buffers or {}).items():
+        o.add_buffer(key, data)
     if is_bytes(model):
-        name = "model in memory" + (".onnx" if framework == "onnx" else ".pb")
+        name = name or ("model.onnx" if framework == "onnx" else "model.pb")
         o.add_buffer(name, model)
         o.set("input", name)
     else:
