@@ -369,8 +369,14 @@ END_TEST
 
 START_TEST(diagnostics_are_formatted)
 {
-    const struct odlc_diag d = {.severity = ODLC_ERROR, .code = "bad", .file = "a.json", .line = 2, .column = 3,
-                                .message = "no\x1b", .hint = "yes", .excerpt = "x {y"};
+    const struct odlc_diag d = {.severity = ODLC_ERROR,
+                                .code = "bad",
+                                .file = "a.json",
+                                .line = 2,
+                                .column = 3,
+                                .message = "no\x1b",
+                                .hint = "yes",
+                                .excerpt = "x {y"};
     const char whole[] = "a.json:2:3: error: no\\x1b\n    x {y\n      ^\n  hint: yes\n";
     const struct odlc_diag plain = {.severity = ODLC_NOTE, .code = "c", .message = "m"};
     char text[200];
