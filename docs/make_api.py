@@ -47,6 +47,9 @@ This is the reference of libopendlc: every public function, with units, ownershi
 
 - opendlc/convert.h: models become containers
 - opendlc/container.h: what is in a container
+- opendlc/diff.h: what differs between two containers
+- opendlc/quantize.h: quantizing a container
+- opendlc/report.h: reports as JSON
 - opendlc/run.h: containers are executed
 - opendlc/udo.h: descriptions of user-defined ops
 - opendlc/package.h: kernels of user-defined ops

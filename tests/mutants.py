@@ -286,8 +286,8 @@ MUTANTS = [
     # ---- tools ----
     Mutant("name-of-an-input", "tools/test_files mistakes_have_their_line", "src/tools/input_list.c",
            " || (word->path && !*word->text))", ")"),
-    Mutant("equal-nans", "tools/test_dlc_diff numbers", "src/tools/diff_elements.c", " && !(isnan(a[i]) && isnan(b[i]))", ""),
-    Mutant("caret-of-wide-characters", "tools/test_print_diags caret_counts_characters_not_bytes", "src/tools/print_diags.c",
+    Mutant("equal-nans", "tools/test_dlc_diff numbers", "src/report/diff_elements.c", " && !(isnan(a[i]) && isnan(b[i]))", ""),
+    Mutant("caret-of-wide-characters", "tools/test_print_diags caret_counts_characters_not_bytes", "src/text/diag_text.c",
            "*escape ? (int)strlen(escape) : 1", "*escape ? (int)strlen(escape) : (int)n"),
     Mutant("bytes-that-are-no-text", "tools/test_print_diags json_strings_are_always_utf8", "src/text/json_out.c",
            "return (s[3] & 0xC0) == 0x80 ? 4 : 0;", "return 4;"),

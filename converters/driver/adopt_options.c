@@ -17,6 +17,29 @@ void odlc_convert_defaults(struct odlc_convert_options *options, size_t struct_s
     options->struct_size = struct_size;
 }
 
+/* The kind of a member by its type. */
+#define KIND_OF(type) \
+    _Generic((type *)NULL,                                       \
+        int *: ODLC_MEMBER_INT,                                  \
+        int64_t *: ODLC_MEMBER_INT64,                            \
+        size_t *: ODLC_MEMBER_SIZE,                              \
+        const char **: ODLC_MEMBER_TEXT,                         \
+        const char *const **: ODLC_MEMBER_LIST,                  \
+        const struct odlc_name_value **: ODLC_MEMBER_PAIRS,      \
+        const struct odlc_bytes **: ODLC_MEMBER_BUFFERS,         \
+        default: ODLC_MEMBER_POINTER)
+
+const struct odlc_member *odlc_convert_members(size_t *count, size_t *size)
+{
+    static const struct odlc_member members[] = {
+#define ODLC_DECLARE(type, member, initial) {#member, KIND_OF(type), offsetof(struct odlc_convert_options, member)},
+#include "opendlc/convert_options.def"
+    };
+    *count = COUNT_OF(members);
+    *size = sizeof(struct odlc_convert_options);
+    return members;
+}
+
 /* What a newer program says in members that are not known here. */
 static bool says_more(const struct odlc_convert_options *given)
 {

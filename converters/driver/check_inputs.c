@@ -65,11 +65,11 @@ static void note_open(const struct context *c, struct open_dims *open, const str
 static odlc_status report_open(const struct context *c, const struct input *in, const struct open_dims *open)
 {
     text hint = {0};
-    text_add(c->arena, &hint, "give %s (-d)", open->dims.data);
+    text_add(c->arena, &hint, "give %s", open->dims.data);
     if (open->symbols.count)
-        text_add(c->arena, &hint, ", or %s (-s)", open->symbols.data);
+        text_add(c->arena, &hint, ", or %s", open->symbols.data);
     if (open->firsts)
-        text_add(c->arena, &hint, ", or --batch <size> (-b) for the first dimension of every input");
+        text_add(c->arena, &hint, ", or --batch <size> for the first dimension of every input");
     const struct odlc_diag *at = AT(.file = in->model->path, .hint = hint.data);
     if (open->count > 1)
         return diag_error(c->diags, ODLC_ERR_UNSUPPORTED, at, "open-dims", "%zu graph inputs have open dimensions: %s",

@@ -23,7 +23,7 @@ static const char *missing_hint(const struct context *c, const struct fw_node *n
                                 n->attrs[i].name);
     return lower_has_row(c->frontend->table, n->op->domain, n->op->type)
                ? "another version of this op is supported: convert the model to a newer opset, or claim it by a UDO"
-               : "describe it as a UDO (--udo_config_paths); --udo_stub FILE writes a config to start from";
+               : "describe it as a UDO (--udo_config_paths); a config to start from comes by --udo_stub";
 }
 
 static odlc_status report_missing(const struct context *c, const struct input *in, const struct missing *m)

@@ -51,6 +51,13 @@ const struct odlc_udo_report *odlc_conversion_udo_nodes(const struct odlc_conver
     return conversion->udos.reports.data;
 }
 
+const void *odlc_conversion_container(const struct odlc_conversion *conversion, size_t *size)
+{
+    const struct file *container = conversion->container;
+    *size = container ? container->size : 0;
+    return container ? container->data : NULL;
+}
+
 const char *const *odlc_conversion_inputs(const struct odlc_conversion *conversion, size_t *count)
 {
     *count = conversion->input.files.paths.count;

@@ -24,6 +24,7 @@ struct odlc_conversion {
     struct overrides overrides;
     struct custom_io custom_io;
     struct outcome outcome;
+    struct file *container; /* in memory; NULL: none is */
 };
 
 #endif

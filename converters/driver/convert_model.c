@@ -9,6 +9,7 @@
 #include "converters/driver/conversion.h"
 #include "converters/driver/input_files.h"
 #include "converters/driver/lower_graph.h"
+#include "converters/driver/option_name.h"
 #include "converters/driver/output_files.h"
 #include "converters/driver/prepare.h"
 #include "converters/driver/run_passes.h"
@@ -105,8 +106,10 @@ static const char *graph_name(const struct context *c)
     return dot && dot != stem ? arena_strndup(c->arena, stem, (size_t)(dot - stem)) : arena_strdup(c->arena, stem);
 }
 
-static odlc_status write_container(const struct context *c, const struct graph *graph, struct out_file *depfile)
+static odlc_status write_container(struct odlc_conversion *conversion, const struct graph *graph)
 {
+    const struct context *c = &conversion->shared;
+    const char *path = c->options->output ? c->options->output : c->options->input;
     const struct odlc_convert_options *o = c->options;
     struct dlc_write_options options = {.netp = o->netp,
                                         .release = c->release,
@@ -118,10 +121,11 @@ static odlc_status write_container(const struct context *c, const struct graph *
                                         .progress = c->progress,
                                         .most_payload = growth_payload(&graph->growth),
                                         .ready = commit_depfile,
-                                        .ready_user = depfile};
+                                        .ready_user = conversion->outcome.depfile,
+                                        .kept = c->options->in_memory ? &conversion->container : NULL};
     if (o->dry_run)
         return dlc_try_write(c->scratch, c->diags, graph, o->output, &options);
-    return dlc_write(c->scratch, c->diags, graph, o->output, &options);
+    return dlc_write(c->scratch, c->diags, graph, path, &options);
 }
 
 static bool report_progress(void *user, uint64_t done, uint64_t total)
@@ -198,7 +202,8 @@ static void limit_loading(struct odlc_conversion *conversion)
 {
     struct stat st;
     const char *input = conversion->shared.options->input;
-    const struct growth growth = {.model_bytes = stat(input, &st) == 0 ? (uint64_t)st.st_size : 0};
+    const uint64_t on_disk = stat(input, &st) == 0 ? (uint64_t)st.st_size : 0;
+    const struct growth growth = {.model_bytes = sat_add(on_disk, bytes_in_memory(&conversion->shared))};
     conversion->memory.most = growth_memory(&growth);
 }
 
@@ -206,6 +211,10 @@ static odlc_status run(struct odlc_conversion *conversion)
 {
     const struct context *c = &conversion->shared;
     struct input *in = &conversion->input;
+    conversion->diags.buffers = c->options->buffers;
+    conversion->diags.n_buffers = c->options->n_buffers;
+    if (!c->options->command_words)
+        conversion->diags.option_name = option_member;
     TRY(check_options(c));
     TRY(read_target_release(c, &conversion->shared.release));
     TRY(begin(conversion, ODLC_STAGE_READ));
@@ -214,7 +223,7 @@ static odlc_status run(struct odlc_conversion *conversion)
     TRY(read_custom_io(c, &conversion->custom_io));
     limit_loading(conversion);
     TRY(load_model(conversion));
-    const struct growth growth = {.model_bytes = input_bytes(in), .model_nodes = in->model->graph.nodes.count};
+    const struct growth growth = {.model_bytes = input_bytes(c, in), .model_nodes = in->model->graph.nodes.count};
     conversion->memory.most = growth_memory(&growth);
     TRY(begin(conversion, ODLC_STAGE_CHECK));
     match_udos(c, in->model, &conversion->udos);
@@ -223,7 +232,7 @@ static odlc_status run(struct odlc_conversion *conversion)
     TRY(check_model(conversion));
     struct graph *graph = graph_create(c->arena, graph_name(c));
     graph->growth = growth;
-    if (c->options->output)
+    if (c->options->output && !c->options->in_memory)
         graph->spill = spill_beside(c->arena, c->diags, c->options->output);
     TRY(begin(conversion, ODLC_STAGE_LOWER));
     TRY(lower_model(conversion, graph));
@@ -231,13 +240,13 @@ static odlc_status run(struct odlc_conversion *conversion)
     TRY(begin(conversion, ODLC_STAGE_PASSES));
     TRY(run_passes(c, &conversion->udos, &conversion->custom_io, graph, &conversion->outcome));
     report_lost_overrides(c, graph, &conversion->overrides);
-    if (!c->options->output && !c->options->dry_run)
+    if (!c->options->output && !c->options->dry_run && !c->options->in_memory)
         return ODLC_OK;
     note_unknown_types(c, graph);
     conversion->outcome.target_stub = report_unlisted(c, graph);
     graph_forget_names(graph);
     TRY(begin(conversion, ODLC_STAGE_WRITE));
-    return write_container(c, graph, conversion->outcome.depfile);
+    return write_container(conversion, graph);
 }
 
 /* ---- memory ---- */

@@ -6,6 +6,8 @@
 
 void add_input_file(const struct context *c, struct input *in, const char *path)
 {
+    if (file_in_memory(c->diags, path))
+        return;
     const char *copy = arena_strdup(c->arena, path);
     if (map_add(&in->files.known, copy, 1) == MAP_NONE)
         vec_push(c->arena, &in->files.paths, copy);
@@ -33,10 +35,18 @@ void list_input_files(const struct context *c, struct input *in)
         add_input_file(c, in, o->more_inputs[i]);
 }
 
-uint64_t input_bytes(const struct input *in)
+uint64_t bytes_in_memory(const struct context *c)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < c->options->n_buffers; i++)
+        bytes = sat_add(bytes, c->options->buffers[i].size);
+    return bytes;
+}
+
+uint64_t input_bytes(const struct context *c, const struct input *in)
 {
     struct stat st;
-    uint64_t bytes = 0;
+    uint64_t bytes = bytes_in_memory(c);
     for (size_t i = 0; i < in->files.paths.count; i++)
         if (stat(in->files.paths.data[i], &st) == 0 && S_ISREG(st.st_mode))
             bytes = sat_add(bytes, (uint64_t)st.st_size);

@@ -81,11 +81,12 @@ odlc_status check_outputs(const struct context *c, const struct input *in, struc
     const struct odlc_convert_options *o = c->options;
     if (!o->output)
         return ODLC_OK;
-    TRY(check_not_input(c, in, o->output, "output", "--output_path"));
+    if (!o->in_memory)
+        TRY(check_not_input(c, in, o->output, "output", "--output_path"));
     if (!o->depfile)
         return ODLC_OK;
     TRY(check_not_input(c, in, o->depfile, "depfile", "--depfile"));
-    if (same_target(c->arena, o->depfile, o->output))
+    if (!o->in_memory && same_target(c->arena, o->depfile, o->output))
         return diag_error(c->diags, ODLC_ERR_USAGE, AT(.file = o->depfile, .hint = "name another file with --depfile"),
                           "depfile-is-output", "the depfile is the output itself");
     return write_depfile(c, in, depfile);

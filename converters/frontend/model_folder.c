@@ -75,8 +75,20 @@ struct model_folder *model_folder_of(struct arena *arena, const char *path, bool
     return folder;
 }
 
+struct model_folder *model_folder_with(struct arena *arena, const struct diags *diags, const char *path,
+                                       bool follow_links)
+{
+    struct model_folder *folder = model_folder_of(arena, path, follow_links);
+    folder->is_in_memory = file_in_memory(diags, path) != NULL;
+    return folder;
+}
+
 int model_folder_open(struct model_folder *folder, const char *path)
 {
+    if (folder->is_in_memory) {
+        errno = ENOENT;
+        return -1;
+    }
     if (folder->follow_links)
         return open_patiently(path, HOW_TO_OPEN);
     if (folder->fd < 0)
@@ -100,6 +112,8 @@ bool model_folder_has(struct model_folder *folder, const char *path)
 odlc_status model_folder_map(struct model_folder *folder, struct arena *arena, struct diags *diags, const char *path,
                              const char *hint, struct file **out)
 {
+    if (file_in_memory(diags, path))
+        return file_map(arena, diags, path, out);
     int fd = model_folder_open(folder, path);
     if (fd < 0 && model_folder_is_left(errno))
         return diag_error(diags, ODLC_ERR_INVALID, AT(.file = path, .hint = MODEL_FOLDER_HINT), "model-folder",

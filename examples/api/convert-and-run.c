@@ -13,11 +13,10 @@
 
 static void print_diags(const struct odlc_diag *diags, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        fprintf(stderr, "%s: %s\n", diags[i].file ? diags[i].file : "opendlc", diags[i].message);
-        if (diags[i].hint)
-            fprintf(stderr, "  hint: %s\n", diags[i].hint);
-    }
+    char text[1000];
+    for (size_t i = 0; i < count; i++)
+        if (odlc_diag_format(&diags[i], ODLC_DIAG_TEXT, "convert-and-run", text, sizeof text))
+            fputs(text, stderr);
 }
 
 static odlc_status convert(const char *model, const char *container)

@@ -188,6 +188,10 @@ ODLC_API void odlc_container_free(odlc_container *container);
  * summary has its path, metadata and entries then. ODLC_ERR_LIMIT: larger than docs/limits.md allows. */
 ODLC_API odlc_status odlc_container_open(odlc_container *container, const char *path) ODLC_MUST_USE;
 
+/* The same for a container in memory. The bytes must stay as they are until odlc_container_free; the name, which is the
+ * path of the summary and in diagnostics, is copied. */
+ODLC_API odlc_status odlc_container_open_bytes(odlc_container *container, const struct odlc_bytes *bytes) ODLC_MUST_USE;
+
 /* Adds what a registration library (lib<Udo><Package>Reg.so) says of an open container's ops: `executable` and
  * `runtimes` of those of its package. The library is loaded, which runs its code in this process, and given back;
  * implementations are not looked for. ODLC_ERR_USAGE: the container is not open. ODLC_ERR_IO: the library is missing or
@@ -214,6 +218,15 @@ ODLC_API const struct odlc_diag *odlc_container_diags(const odlc_container *cont
 ODLC_API const struct odlc_summary *odlc_container_summary(const odlc_container *container);
 /* The graphs of an open container, in stored order. */
 ODLC_API const struct odlc_graph *odlc_container_graphs(const odlc_container *container, size_t *count);
+
+/* By name, of an open container; NULL: there is none of that name, or memory ran out. For graphs NULL is the name of
+ * the only one. Tensors of TensorFlow models are found as opendlc/run.h says ("node" for "node:0"). The first look-up
+ * of an op makes an index. `graph` is one of odlc_container_graphs. */
+ODLC_API const struct odlc_graph *odlc_container_find_graph(const odlc_container *container, const char *name);
+ODLC_API const struct odlc_tensor *odlc_container_find_tensor(odlc_container *container, const struct odlc_graph *graph,
+                                                              const char *name);
+ODLC_API const struct odlc_op *odlc_container_find_op(odlc_container *container, const struct odlc_graph *graph,
+                                                      const char *name);
 
 /* "cpu", "gpu", "dsp", "aip", "htp"; NULL for other numbers. The text is static. */
 ODLC_API const char *odlc_processor_name(odlc_processor processor);

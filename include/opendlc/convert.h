@@ -23,10 +23,6 @@
 extern "C" {
 #endif
 
-struct odlc_name_value {
-    const char *name, *value;
-};
-
 /* Steps of a conversion, in their order. */
 enum odlc_stage {
     ODLC_STAGE_READ,   /* the model is decoded; nothing is counted */
@@ -60,6 +56,9 @@ struct odlc_convert_options {
 
 /* Sets all of a struct, whose size the caller gives, to the defaults: 1 thread, and else 0 and NULL for "not given". */
 ODLC_API void odlc_convert_defaults(struct odlc_convert_options *options, size_t struct_size);
+/* The members of the struct behind struct_size, in their order, as this library knows them; *size is that of its
+ * struct. Static storage; any thread may call this. */
+ODLC_API const struct odlc_member *odlc_convert_members(size_t *count, size_t *size);
 
 /* What a model is made with. */
 enum odlc_framework {
@@ -170,6 +169,9 @@ ODLC_API const char *odlc_conversion_udo_stub(const struct odlc_conversion *conv
 ODLC_API const char *odlc_conversion_target_stub(const struct odlc_conversion *conversion);
 /* The graph as text after the pass that the options name, or NULL. */
 ODLC_API const char *odlc_conversion_dump(const struct odlc_conversion *conversion);
+
+/* The container of a conversion that succeeded with in_memory, `size` bytes; NULL and 0: there is none. */
+ODLC_API const void *odlc_conversion_container(const struct odlc_conversion *conversion, size_t *size);
 
 struct odlc_conversion_summary {
     uint32_t model_nodes, ops, udo_ops, permutes_inserted;

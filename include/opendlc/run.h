@@ -88,6 +88,14 @@ ODLC_API void odlc_run_free(odlc_run *run);
  * than docs/limits.md allows. */
 ODLC_API odlc_status odlc_run_open(odlc_run *run, const char *path) ODLC_MUST_USE;
 
+/* The same for a container in memory, as odlc_container_open_bytes. */
+ODLC_API odlc_status odlc_run_open_bytes(odlc_run *run, const struct odlc_bytes *bytes) ODLC_MUST_USE;
+
+/* Who is told how far a choice of results (which prepares steps) and an execution are, in steps; may stop them. fn
+ * NULL: nobody. In a process of its own (odlc_run_isolate) steps are not counted: total is 0. The function and its user
+ * must last as long as it is set. */
+ODLC_API void odlc_run_set_progress(odlc_run *run, odlc_work_fn *fn, void *user);
+
 /* The name of the container's graph; NULL before odlc_run_open. */
 ODLC_API const char *odlc_run_graph_name(const odlc_run *run);
 
@@ -168,6 +176,8 @@ ODLC_API odlc_status odlc_run_execute(odlc_run *run) ODLC_MUST_USE;
 
 /* The chosen results, in the order of the choice; empty before there is one. Valid until the next choice. */
 ODLC_API const struct odlc_io *odlc_run_results(const odlc_run *run, size_t *count);
+/* The index of the result of that name; ODLC_ERR_USAGE with a diagnostic when it was not chosen. */
+ODLC_API odlc_status odlc_run_find_result(odlc_run *run, const char *name, size_t *index) ODLC_MUST_USE;
 /* After odlc_run_execute, the result of an index: copied as floats (fixed-point ones are dequantized), or its elements
  * as they are, which stay until the next execution or choice. ODLC_ERR_USAGE, and NULL: before an execution, for an
  * index beyond the results, and for another count than the result's. ODLC_ERR_UNSUPPORTED: a result of strings. */

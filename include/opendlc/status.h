@@ -52,6 +52,51 @@ struct odlc_diag {
     const char *excerpt; /* the source line, for a caret under `column` */
 };
 
+struct odlc_name_value {
+    const char *name, *value;
+};
+
+/* Bytes in memory that stand for a file. */
+struct odlc_bytes {
+    const char *name; /* of the file: what options and diagnostics call the bytes, and what its ending says */
+    const void *data; /* at any address */
+    size_t size;
+};
+
+/* Called by the thread that called a long function, in short intervals: how much of the work is done, of how much (0:
+ * not known). A result other than 0 ends the work with ODLC_ERR_STOPPED. It must not use the object that is at work. */
+typedef int odlc_work_fn(void *user, uint64_t done, uint64_t total);
+
+/* A member of a struct of options that a program sets by its name: of a language that does not compile the headers. */
+enum odlc_member_kind {
+    ODLC_MEMBER_INT,     /* int */
+    ODLC_MEMBER_INT64,   /* int64_t */
+    ODLC_MEMBER_SIZE,    /* size_t: the number of what the pointer before it leads to */
+    ODLC_MEMBER_DOUBLE,  /* double */
+    ODLC_MEMBER_TEXT,    /* const char * */
+    ODLC_MEMBER_LIST,    /* const char *const * */
+    ODLC_MEMBER_PAIRS,   /* const struct odlc_name_value * */
+    ODLC_MEMBER_BUFFERS, /* const struct odlc_bytes * */
+    ODLC_MEMBER_POINTER  /* to a function, or to what such a one is given */
+};
+struct odlc_member {
+    const char *name;
+    enum odlc_member_kind kind;
+    size_t offset; /* in the struct */
+};
+
+/* The forms of a diagnostic. Text is "file:line:column: error: message", the line of the file with a caret under the
+ * column, and the hint, with escapes for what must not reach a terminal. JSON is an object on a line: severity, code,
+ * message, and of file, line, column, pointer, node, attribute, offset, hint those that are known. Both end in a line
+ * break. */
+enum odlc_diag_form { ODLC_DIAG_TEXT, ODLC_DIAG_JSON };
+
+/* Writes a diagnostic into `text`, cut to `size` bytes with their NUL. `nowhere` stands where text has no file. Gives
+ * the bytes that the whole has, without the NUL (as snprintf does: text may be NULL where size is 0); 0: memory ran
+ * out. Any thread may call this. */
+ODLC_API size_t odlc_diag_format(const struct odlc_diag *diag, enum odlc_diag_form form, const char *nowhere,
+                                 char *text, size_t size);
+
 /* A short English name of a status ("invalid input"). Static storage. */
 ODLC_API const char *odlc_status_name(odlc_status status);
 

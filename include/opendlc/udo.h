@@ -52,6 +52,9 @@ ODLC_API void odlc_udo_free(odlc_udo *udo);
  * errors, or the file is neither JSON nor XML. ODLC_ERR_LIMIT: larger than docs/limits.md allows. */
 ODLC_API odlc_status odlc_udo_load(odlc_udo *udo, const char *path) ODLC_MUST_USE;
 
+/* The same for a config in memory, whose bytes must not change before odlc_udo_free. */
+ODLC_API odlc_status odlc_udo_load_bytes(odlc_udo *udo, const struct odlc_bytes *bytes) ODLC_MUST_USE;
+
 enum odlc_udo_form { ODLC_UDO_JSON, ODLC_UDO_XML };
 
 /* Writes all definitions that were added as one config. Parts of a definition that the form has no words for are

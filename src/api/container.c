@@ -8,6 +8,7 @@
 #include "api/memory.h"
 #include "base/foreign.h"
 #include "dlc/schema.h"
+#include "ir/tensor_name.h"
 #include "op/registry.h"
 #include "package/package.h"
 #include "package/registered_ops.h"
@@ -20,6 +21,7 @@ struct odlc_container {
     const struct dlc_file *dlc; /* NULL until it is open */
     struct odlc_summary summary;
     struct odlc_graph *graphs;
+    struct map *op_names; /* per graph: name → index; without memory until it is asked for */
     size_t n_graphs;
 };
 
@@ -265,6 +267,8 @@ static void fill_outline(odlc_container *c, const char *path)
     struct diags attempt;
     struct dlc_file *dlc;
     diags_init(&attempt, c->arena);
+    attempt.buffers = c->diags.buffers;
+    attempt.n_buffers = c->diags.n_buffers;
     if (dlc_read_outline(c->arena, &attempt, path, &dlc) == ODLC_OK && dlc->major != 3 && dlc->major != 4)
         fill_summary(c, dlc, path);
 }
@@ -285,6 +289,7 @@ static odlc_status open_container(odlc_container *c, const char *path)
     for (uint32_t i = 0; i < dlc->n_graphs; i++)
         fill_graph(c, dlc, i, &graphs[i]);
     c->graphs = graphs;
+    c->op_names = arena_array(c->arena, struct map, dlc->n_graphs);
     c->n_graphs = dlc->n_graphs;
     c->dlc = dlc;
     return ODLC_OK;
@@ -297,6 +302,16 @@ odlc_status odlc_container_open(odlc_container *container, const char *path)
     if (setjmp(*arena_catch(container->scratch)))
         return ODLC_ERR_NOMEM;
     return open_container(container, path);
+}
+
+odlc_status odlc_container_open_bytes(odlc_container *container, const struct odlc_bytes *bytes)
+{
+    if (setjmp(*arena_catch(container->arena)))
+        return ODLC_ERR_NOMEM;
+    if (setjmp(*arena_catch(container->scratch)))
+        return ODLC_ERR_NOMEM;
+    diags_take_buffer(&container->diags, bytes);
+    return open_container(container, bytes->name);
 }
 
 void odlc_container_release(const odlc_container *container)
@@ -410,6 +425,61 @@ const struct odlc_graph *odlc_container_graphs(const odlc_container *container, 
 {
     *count = container->n_graphs;
     return container->graphs;
+}
+
+/* ---- by name ---- */
+
+const struct odlc_graph *odlc_container_find_graph(const odlc_container *container, const char *name)
+{
+    if (!name)
+        return container->n_graphs == 1 ? container->graphs : NULL;
+    for (size_t i = 0; i < container->n_graphs; i++)
+        if (strcmp(container->graphs[i].name, name) == 0)
+            return &container->graphs[i];
+    return NULL;
+}
+
+/* MAP_NONE: the graph has no tensor of that name, in none of its spellings. */
+static uint32_t tensor_index(odlc_container *c, const struct map *names, const char *name)
+{
+    const uint32_t found = map_get(names, name);
+    const struct arena_mark mark = arena_mark(c->scratch);
+    const uint32_t other = found == MAP_NONE ? map_get(names, tensor_name_respelled(c->scratch, name)) : found;
+    arena_rewind(c->scratch, mark);
+    return other;
+}
+
+const struct odlc_tensor *odlc_container_find_tensor(odlc_container *container, const struct odlc_graph *graph,
+                                                     const char *name)
+{
+    if (setjmp(*arena_catch(container->scratch)))
+        return NULL;
+    const struct dlc_graph *records = &container->dlc->graphs[graph - container->graphs];
+    const uint32_t index = tensor_index(container, &records->tensor_index, name);
+    return index == MAP_NONE ? NULL : &graph->tensors[index];
+}
+
+static const struct map *names_of_ops(odlc_container *c, const struct odlc_graph *graph)
+{
+    struct map *names = &c->op_names[graph - c->graphs];
+    if (names->arena)
+        return names;
+    struct map made;
+    map_init(&made, c->arena);
+    map_reserve(&made, graph->n_ops);
+    for (size_t i = 0; i < graph->n_ops; i++)
+        (void)map_add(&made, graph->ops[i].name, (uint32_t)i);
+    *names = made;
+    return names;
+}
+
+const struct odlc_op *odlc_container_find_op(odlc_container *container, const struct odlc_graph *graph,
+                                             const char *name)
+{
+    if (setjmp(*arena_catch(container->arena)))
+        return NULL;
+    const uint32_t index = map_get(names_of_ops(container, graph), name);
+    return index == MAP_NONE ? NULL : &graph->ops[index];
 }
 
 /* ---- elements ---- */

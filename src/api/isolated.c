@@ -186,6 +186,7 @@ static odlc_status prepare(struct isolated *s, struct work *work)
         for (size_t i = 0; i < request.options.packages->packages.count; i++)
             vec_push(work->arena, &work->packages.packages, request.options.packages->packages.data[i]);
     request.options.packages = &work->packages;
+    request.options.progress = NULL; /* the other process is told */
     if (request.options.observer.see)
         request.options.observer = (struct observer){s, show};
     TRY(load_packages(s, &work->packages));
@@ -352,8 +353,29 @@ static odlc_status lost(struct isolated *s, bool late)
                       how_it_ended(arena, status));
 }
 
+/* While the process works, who wants to know how far it is may end it. */
+static odlc_status wait_for_answer(struct isolated *s)
+{
+    enum { SLICE = 50 };
+    const unsigned seconds = s->isolation->seconds;
+    for (uint64_t waited = 0;; waited += SLICE) {
+        struct pollfd fd = {.fd = s->socket, .events = POLLIN};
+        if (poll(&fd, 1, SLICE) > 0)
+            return ODLC_OK;
+        const odlc_status status = progress_report(s->request.options.progress, s->request.diags, 0, 0);
+        if (status != ODLC_OK) {
+            kill(s->process, SIGKILL);
+            end_process(s, &(int){0});
+            return status;
+        }
+        if (seconds && waited >= (uint64_t)seconds * 1000)
+            return lost(s, true);
+    }
+}
+
 static odlc_status receive(struct isolated *s, uint64_t *kind, struct message *m)
 {
+    TRY(wait_for_answer(s));
     const enum receipt receipt = message_receive(s->request.scratch, s->socket, s->isolation->seconds, m);
     if (receipt != RECEIVED)
         return lost(s, receipt == RECEIVED_NOTHING_IN_TIME);

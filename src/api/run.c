@@ -7,6 +7,8 @@
 #include "api/backends.h"
 #include "api/lent_gpu.h"
 #include "api/isolated.h"
+#include "api/shared_gpu.h"
+#include "api/tensor_io.h"
 #include "backend/gpu/gpu_profile.h"
 #include "dlc/record.h"
 #include "ir/tensor_name.h"
@@ -36,6 +38,9 @@ struct odlc_run {
     struct gpu_config gpu_config;
     struct gpu_loans loans; /* tensors in memory of the caller's */
     bool times_kernels;
+    odlc_work_fn *told; /* how far the work is; NULL: nobody is */
+    void *told_user;
+    struct progress progress;
     struct package_set packages; /* with kernels of user-defined ops */
     bool isolates;               /* executes in a process of its own */
     struct isolation isolation;
@@ -81,6 +86,12 @@ static odlc_status need_wanted(odlc_run *run)
             return ODLC_ERR_NOMEM;                  \
     } while (0)
 
+static bool tell(void *object, uint64_t done, uint64_t total)
+{
+    const odlc_run *run = object;
+    return !run->told || run->told(run->told_user, done, total) == 0;
+}
+
 odlc_run *odlc_run_new(void)
 {
     odlc_run *run = calloc(1, sizeof *run);
@@ -96,6 +107,7 @@ odlc_run *odlc_run_new(void)
     run->empty = arena_mark(run->execution);
     run->backends = default_backends;
     run->threads = 1;
+    run->progress = (struct progress){tell, run};
     diags_init(&run->diags, run->arena);
     return run;
 }
@@ -119,20 +131,6 @@ const struct odlc_diag *odlc_run_diags(const odlc_run *run, size_t *count)
 
 /* ---- opening ---- */
 
-static struct odlc_io io_of(const struct graph *g, tensor_id id)
-{
-    const struct tensor *t = graph_tensor(g, id);
-    const struct node *n = t->producer == NO_NODE ? NULL : graph_node(g, t->producer);
-    return (struct odlc_io){.name = t->name,
-                            .dtype = dtype_info(t->type->dtype)->display,
-                            .rank = t->type->shape.rank,
-                            .dims = t->type->shape.dims,
-                            .count = shape_count(&t->type->shape),
-                            .native_size = t->type->dtype == DT_STRING ? 0 : tensor_bytes(t->type),
-                            .node = n ? n->name : NULL,
-                            .op = n ? n->op->name : NULL};
-}
-
 static odlc_status open_run(odlc_run *run, const char *path)
 {
     const struct dlc_file *dlc;
@@ -145,7 +143,7 @@ static odlc_status open_run(odlc_run *run, const char *path)
     run->is_set = arena_array(run->arena, bool, g->inputs.count);
     map_init(&run->input_names, run->arena);
     for (size_t i = 0; i < g->inputs.count; i++) {
-        run->inputs[i] = io_of(g, g->inputs.data[i]);
+        run->inputs[i] = tensor_io(g, g->inputs.data[i]);
         map_put(&run->input_names, run->inputs[i].name, (uint32_t)i);
     }
     run->graph = g;
@@ -157,6 +155,19 @@ odlc_status odlc_run_open(odlc_run *run, const char *path)
 {
     CATCH_EXHAUSTION(run);
     return open_run(run, path);
+}
+
+odlc_status odlc_run_open_bytes(odlc_run *run, const struct odlc_bytes *bytes)
+{
+    CATCH_EXHAUSTION(run);
+    diags_take_buffer(&run->diags, bytes);
+    return open_run(run, bytes->name);
+}
+
+void odlc_run_set_progress(odlc_run *run, odlc_work_fn *fn, void *user)
+{
+    run->told = fn;
+    run->told_user = user;
 }
 
 const char *odlc_run_graph_name(const odlc_run *run)
@@ -308,7 +319,7 @@ static void list_results(odlc_run *run, const tensor_id *listed, size_t count)
     run->n_listed = count;
     run->results = arena_array(run->execution, struct odlc_io, count);
     for (size_t i = 0; i < count; i++)
-        run->results[i] = io_of(run->graph, listed[i]);
+        run->results[i] = tensor_io(run->graph, listed[i]);
 }
 
 #ifdef ODLC_BACKEND_GPU
@@ -355,6 +366,7 @@ static odlc_status prepare(odlc_run *run, const tensor_id *wanted, size_t count,
         TRY(gpu_options(run->gpu, &run->diags, &(struct gpu_graph){g->name, run->container}, !run->isolates,
                         &run->gpu_config, &options));
     options.gpu = &run->gpu_config;
+    options.progress = &run->progress;
     const struct engine_request request = {.arena = run->execution,
                                            .scratch = run->scratch,
                                            .diags = &run->diags,
@@ -586,17 +598,6 @@ static odlc_status input_buffer(odlc_run *run, size_t input, struct buffer **out
     return ODLC_OK;
 }
 
-static odlc_status check_size(odlc_run *run, size_t input, uint64_t given, uint64_t wanted, const char *unit)
-{
-    const struct odlc_io *io = &run->inputs[input];
-    if (given == wanted)
-        return ODLC_OK;
-    return diag_error(&run->diags, ODLC_ERR_USAGE, AT(.file = run->path, .attribute = io->name), "run-input-size",
-                      "the input takes %llu %s (%s %s), not %llu", (unsigned long long)wanted, unit, io->dtype,
-                      shape_text(run->arena, &graph_tensor(run->graph, run->graph->inputs.data[input])->type->shape),
-                      (unsigned long long)given);
-}
-
 /* Integers must come out exactly: a fraction in one means that the data are of another type than the caller thinks. */
 static odlc_status check_exact(odlc_run *run, const struct buffer *b, const char *name, const float *values)
 {
@@ -618,7 +619,7 @@ __attribute__((noinline)) static odlc_status set_floats(odlc_run *run, size_t in
 {
     struct buffer *b = NULL;
     TRY(input_buffer(run, input, &b));
-    TRY(check_size(run, input, count, run->inputs[input].count, "values"));
+    TRY(tensor_io_check(&run->diags, run->path, &run->inputs[input], count, run->inputs[input].count, "values"));
     if (!b)
         return ODLC_OK;
     if (b->dtype == DT_STRING)
@@ -635,7 +636,7 @@ __attribute__((noinline)) static odlc_status set_native(odlc_run *run, size_t in
 {
     struct buffer *b = NULL;
     TRY(input_buffer(run, input, &b));
-    TRY(check_size(run, input, size, run->inputs[input].native_size, "bytes"));
+    TRY(tensor_io_check(&run->diags, run->path, &run->inputs[input], size, run->inputs[input].native_size, "bytes"));
     if (b && size)
         memcpy(b->data, bytes, size);
     run->is_set[input] = true;
@@ -720,6 +721,32 @@ const struct odlc_io *odlc_run_results(const odlc_run *run, size_t *count)
 {
     *count = run->n_listed;
     return run->results;
+}
+
+static odlc_status find_result(odlc_run *run, const char *name, size_t *index)
+{
+    const struct arena_mark mark = arena_mark(run->scratch);
+    const tensor_id wanted = graph_find_named(run->scratch, run->graph, name);
+    const char **known = arena_array(run->scratch, const char *, run->n_listed);
+    for (size_t i = 0; i < run->n_listed; i++) {
+        known[i] = run->results[i].name;
+        if (run->listed[i] != wanted)
+            continue;
+        *index = i;
+        arena_rewind(run->scratch, mark);
+        return ODLC_OK;
+    }
+    const char *hint = run->n_listed ? suggest(run->arena, name, known, run->n_listed) : NULL;
+    arena_rewind(run->scratch, mark);
+    return diag_error(&run->diags, ODLC_ERR_USAGE, AT(.file = run->path, .hint = hint), "run-unknown-result",
+                      "there is no result '%s'", name);
+}
+
+odlc_status odlc_run_find_result(odlc_run *run, const char *name, size_t *index)
+{
+    CATCH_EXHAUSTION(run);
+    TRY(need_open(run));
+    return find_result(run, name, index);
 }
 
 static bool is_kept(const odlc_run *run, size_t result)

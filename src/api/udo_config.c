@@ -101,14 +101,27 @@ static struct odlc_udo_definition copy_definition(struct arena *arena, const str
     };
 }
 
-odlc_status odlc_udo_load(odlc_udo *udo, const char *path)
+static odlc_status load(odlc_udo *udo, const char *path)
 {
-    if (setjmp(*arena_catch(udo->arena)))
-        return ODLC_ERR_NOMEM;
     odlc_status status = udo_load(&udo->set, arena_strdup(udo->arena, path));
     for (size_t i = udo->definitions.count; i < udo->set.defs.count; i++)
         vec_push(udo->arena, &udo->definitions, copy_definition(udo->arena, udo->set.defs.data[i]));
     return status;
+}
+
+odlc_status odlc_udo_load(odlc_udo *udo, const char *path)
+{
+    if (setjmp(*arena_catch(udo->arena)))
+        return ODLC_ERR_NOMEM;
+    return load(udo, path);
+}
+
+odlc_status odlc_udo_load_bytes(odlc_udo *udo, const struct odlc_bytes *bytes)
+{
+    if (setjmp(*arena_catch(udo->arena)))
+        return ODLC_ERR_NOMEM;
+    diags_take_buffer(&udo->diags, bytes);
+    return load(udo, bytes->name);
 }
 
 static odlc_status write_file(odlc_udo *udo, const text *content, const char *path)

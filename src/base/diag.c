@@ -35,9 +35,48 @@ void diags_init(struct diags *diags, struct arena *arena)
     *diags = (struct diags){.arena = arena};
 }
 
+void diags_take_buffer(struct diags *diags, const struct odlc_bytes *bytes)
+{
+    struct odlc_bytes *all = arena_array(diags->arena, struct odlc_bytes, diags->n_buffers + 1);
+    for (size_t i = 0; i < diags->n_buffers; i++)
+        all[i] = diags->buffers[i];
+    all[diags->n_buffers] = (struct odlc_bytes){arena_strdup(diags->arena, bytes->name), bytes->data, bytes->size};
+    diags->buffers = all;
+    diags->n_buffers++;
+}
+
 static const char *copy_or_null(struct arena *arena, const char *string)
 {
     return string ? arena_strdup(arena, string) : NULL;
+}
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The text with options by the names that the program knows them by. */
+static const char *respell(const struct diags *diags, const char *string)
+{
+    struct arena *a = diags->arena;
+    text out = {0};
+    const char *kept = string, *at = string;
+    while (diags->option_name && at && (at = strstr(at, "--")) != NULL) {
+        size_t length = 2;
+        while (is_word(at[length]))
+            length++;
+        const bool begins = at == string || strchr(" ('\"", at[-1]);
+        const char *name = begins ? diags->option_name(arena_strndup(a, at + 2, length - 2)) : NULL;
+        if (name) {
+            text_add(a, &out, "%.*s`%s`", (int)(at - kept), kept, name);
+            kept = at + length;
+        }
+        at += length;
+    }
+    if (kept == string)
+        return string;
+    text_add(a, &out, "%s", kept);
+    return out.data;
 }
 
 static void add(struct diags *diags, odlc_severity severity, const struct odlc_diag *place, const char *code,
@@ -51,9 +90,9 @@ static void add(struct diags *diags, odlc_severity severity, const struct odlc_d
     d.pointer = copy_or_null(a, place->pointer);
     d.node = copy_or_null(a, place->node);
     d.attribute = copy_or_null(a, place->attribute);
-    d.hint = copy_or_null(a, place->hint);
+    d.hint = place->hint ? respell(diags, arena_strdup(a, place->hint)) : NULL;
     d.excerpt = copy_or_null(a, place->excerpt);
-    d.message = arena_vprintf(a, format, args);
+    d.message = respell(diags, arena_vprintf(a, format, args));
     vec_push(a, &diags->list, d);
     diags->errors += severity == ODLC_ERROR;
     diags->warnings += severity == ODLC_WARNING;

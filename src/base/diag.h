@@ -10,11 +10,18 @@ struct diags {
     struct arena *arena; /* owns the strings */
     const char *model;   /* file of places that name a node and no file; NULL: none */
     const char *subject; /* the model's operator at work: messages call its ops by this name; NULL: none */
+    /* What a program calls the option that messages call --NAME: written `so`; NULL: there is none. NULL: as they are.
+     */
+    const char *(*option_name)(const char *name);
+    const struct odlc_bytes *buffers; /* files that the work has in memory (base/file.h) */
+    size_t n_buffers;
     VEC(struct odlc_diag) list;
     size_t errors, warnings;
 };
 
 void diags_init(struct diags *diags, struct arena *arena);
+/* One more file that the work has in memory; the name is copied, the bytes stay the caller's. */
+void diags_take_buffer(struct diags *diags, const struct odlc_bytes *bytes);
 
 /* A place, for the functions below:  AT(.file = path, .offset = at, .has_offset = 1) */
 #define AT(...) (&(struct odlc_diag){__VA_ARGS__})

@@ -65,8 +65,21 @@ int open_patiently(const char *path, int flags)
     return fd;
 }
 
+const struct odlc_bytes *file_in_memory(const struct diags *diags, const char *path)
+{
+    for (size_t i = 0; i < diags->n_buffers; i++)
+        if (strcmp(diags->buffers[i].name, path) == 0)
+            return &diags->buffers[i];
+    return NULL;
+}
+
 odlc_status file_map(struct arena *arena, struct diags *diags, const char *path, struct file **out)
 {
+    const struct odlc_bytes *bytes = file_in_memory(diags, path);
+    if (bytes) {
+        *out = file_of_memory(arena, path, bytes->data, bytes->size);
+        return ODLC_OK;
+    }
     int fd = open_patiently(path, O_RDONLY | O_NONBLOCK); /* a FIFO must not block; it is refused below */
     if (fd < 0)
         return io_error(diags, path, "open");
@@ -137,7 +150,7 @@ enum { OUT_BUFFER = 256 * 1024, MAX_ATTEMPTS = 100 };
 struct out_file {
     struct diags *diags;
     const char *path;   /* of the output, as the caller wrote it */
-    const char *target; /* where its links lead */
+    const char *target; /* where its links lead; NULL: it stays in memory */
     char *scratch;      /* name of a temporary file; used while has_scratch */
     bool has_scratch;   /* false while the file has no name (O_TMPFILE) */
     struct arena *arena;
@@ -237,14 +250,30 @@ static odlc_status check_target(struct out_file *out)
     return ODLC_OK;
 }
 
-odlc_status out_create(struct arena *arena, struct diags *diags, const char *path, struct out_file **result)
+static struct out_file *new_out(struct arena *arena, struct diags *diags, const char *path)
 {
     struct out_file *out = arena_new(arena, struct out_file);
     *out = (struct out_file){.diags = diags, .path = arena_strdup(arena, path), .arena = arena, .fd = -1};
-    out->target = follow_links(arena, out->path);
-    out->scratch = arena_alloc(arena, strlen(out->target) + SCRATCH_SUFFIX);
     out->buffer = arena_alloc(arena, OUT_BUFFER);
     arena_defer(arena, out_abandon, out);
+    return out;
+}
+
+odlc_status out_create_in_memory(struct arena *arena, struct diags *diags, const char *name, struct out_file **result)
+{
+    struct out_file *out = new_out(arena, diags, name);
+    out->fd = memfd_create("opendlc", MFD_CLOEXEC);
+    if (out->fd < 0)
+        return io_error(diags, name, "create");
+    *result = out;
+    return ODLC_OK;
+}
+
+odlc_status out_create(struct arena *arena, struct diags *diags, const char *path, struct out_file **result)
+{
+    struct out_file *out = new_out(arena, diags, path);
+    out->target = follow_links(arena, out->path);
+    out->scratch = arena_alloc(arena, strlen(out->target) + SCRATCH_SUFFIX);
     TRY(check_target(out));
     out->fd = create_unnamed(out);
     if (out->fd < 0)
@@ -379,10 +408,20 @@ odlc_status out_commit(struct out_file *out)
     TRY(out_flush(out));
     TRY(settle(out));
     TRY(fault_check_inputs(out->diags));
+    if (!out->target)
+        return ODLC_OK;
     hold_signals(&before);
     const char *failed = put_in_place(out);
     int cause = errno;
     let_signals(&before);
     errno = cause;
     return failed ? io_error(out->diags, out->path, failed) : ODLC_OK;
+}
+
+odlc_status out_keep(const struct out_file *out, struct arena *arena, struct file **kept)
+{
+    const int copy = fcntl(out->fd, F_DUPFD_CLOEXEC, 0);
+    if (copy < 0)
+        return io_error(out->diags, out->path, "map");
+    return file_map_fd(arena, out->diags, out->path, copy, kept);
 }

@@ -18,7 +18,11 @@ struct file {
 /* open() with O_CLOEXEC, repeated while signals interrupt the call. */
 int open_patiently(const char *path, int flags);
 
-/* Maps the file at path. ODLC_ERR_IO, with a diagnostic: path does not open, or names no regular file. */
+/* The bytes that stand for the file of that name in the work whose diagnostics these are; NULL: there are none. */
+const struct odlc_bytes *file_in_memory(const struct diags *diags, const char *path);
+
+/* Maps the file at path, or takes the bytes in memory of that name. ODLC_ERR_IO, with a diagnostic: path does not open,
+ * or names no regular file. */
 odlc_status file_map(struct arena *arena, struct diags *diags, const char *path, struct file **out) MUST_USE;
 /* The same for an already open descriptor, which then belongs to the arena. */
 odlc_status file_map_fd(struct arena *arena, struct diags *diags, const char *path, int fd, struct file **out) MUST_USE;
@@ -55,6 +59,11 @@ struct out_file;
  * one of the kernel (target.h). ODLC_ERR_IO: the folder cannot be written to; ODLC_ERR_USAGE, in commands: the path is
  * an input of the work (fault.h). */
 odlc_status out_create(struct arena *arena, struct diags *diags, const char *path, struct out_file **out) MUST_USE;
+/* Begins an output that stays in memory, and has a name for diagnostics alone. ODLC_ERR_IO: the system has no room. */
+odlc_status out_create_in_memory(struct arena *arena, struct diags *diags, const char *name,
+                                 struct out_file **out) MUST_USE;
+/* Such an output, committed, as a file that lives as long as the arena. ODLC_ERR_IO: it cannot be mapped. */
+odlc_status out_keep(const struct out_file *out, struct arena *arena, struct file **kept) MUST_USE;
 /* Appends; buffered. ODLC_ERR_IO, like every function below that gives a status: the bytes cannot be stored. */
 odlc_status out_write(struct out_file *out, const void *bytes, size_t size) MUST_USE;
 /* Writes to a place of the file without a buffer; any thread may. Gives errno, 0 when all is written. The bytes may be

@@ -5,5 +5,5 @@ odlc_status progress_report(const struct progress *progress, struct diags *diags
 {
     if (!progress || !progress->report || progress->report(progress->user, done, total))
         return ODLC_OK;
-    return diag_error(diags, ODLC_ERR_STOPPED, AT(.file = NULL), "stopped", "the conversion was stopped");
+    return diag_error(diags, ODLC_ERR_STOPPED, AT(.file = NULL), "stopped", "the work was stopped");
 }

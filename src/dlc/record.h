@@ -135,6 +135,9 @@ struct dlc_write_options {
     /* Called when the file is complete and verified, before the file appears under its name; NULL: nothing. */
     odlc_status (*ready)(void *user);
     void *ready_user;
+    /* Not NULL: the container stays in memory, where it lives as long as the diagnostics. The path is its name there.
+     */
+    struct file **kept;
     /* Per tensor: the bytes that are stored for a constant in place of its elements, or NULL; NULL: of none. */
     const struct view *const *packed;
 };

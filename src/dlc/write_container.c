@@ -126,7 +126,8 @@ odlc_status dlc_write(struct arena *scratch, struct diags *diags, const struct g
     struct layout l;
     struct zip_writer zip = {.diags = diags, .path = path};
     TRY(lay_out(scratch, diags, g, path, options, &l));
-    TRY(out_create(scratch, diags, path, &zip.out));
+    TRY(options->kept ? out_create_in_memory(scratch, diags, path, &zip.out)
+                      : out_create(scratch, diags, path, &zip.out));
     TRY(write_metadata(&l.w, &zip, options));
     TRY(write_model(&zip, &l.model));
     TRY(write_params(&l.w, &zip, &l.params));
@@ -134,5 +135,6 @@ odlc_status dlc_write(struct arena *scratch, struct diags *diags, const struct g
     TRY(dlc_read_back(&l.w, &zip, &l.model, &l.params));
     if (options->ready)
         TRY(options->ready(options->ready_user));
-    return out_commit(zip.out);
+    TRY(out_commit(zip.out));
+    return options->kept ? out_keep(zip.out, diags->arena, options->kept) : ODLC_OK;
 }

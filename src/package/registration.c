@@ -84,7 +84,7 @@ odlc_status registration_begin(struct diags *diags, const struct library *librar
     SnpeUdo_ErrorType_t (*init)(void);
     if (!library_symbol(library, "SnpeUdo_initRegLibrary"))
         return library_error(diags, ODLC_ERR_INVALID, library, "package-symbol",
-                             "an op package without one is named by --op_packages LIBRARY:PROVIDER",
+                             "an op package without one is named together with its provider, LIBRARY:PROVIDER",
                              "this is no registration library: it does not export SnpeUdo_initRegLibrary");
     TRY(find(diags, library, "SnpeUdo_initRegLibrary", &init));
     TRY(find(diags, library, "SnpeUdo_terminateRegLibrary", &r.terminate));

@@ -85,6 +85,7 @@ odlc_status quantizer_calibrate(struct quantizer *q, const struct backend *const
     const struct executor_options options = {.backends = backends,
                                              .threads = threads,
                                              .packages = q->options->packages,
+                                             .progress = q->options->progress,
                                              .observed = observed,
                                              .observer = {q, see}};
     q->observed = 0;

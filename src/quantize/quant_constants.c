@@ -244,9 +244,12 @@ static void warn_unrestricted(const struct quantizer *q)
 
 odlc_status quant_encode_constants(struct quantizer *q)
 {
-    for (tensor_id id = 0; id < q->g->tensors.count; id++)
-        if (graph_tensor(q->g, id)->kind == TENSOR_STATIC && q->items[id].role != ROLE_NONE)
-            TRY(quant_encode_constant(q, id));
+    for (tensor_id id = 0; id < q->g->tensors.count; id++) {
+        if (graph_tensor(q->g, id)->kind != TENSOR_STATIC || q->items[id].role == ROLE_NONE)
+            continue;
+        TRY(progress_report(q->options->progress, q->diags, id, q->g->tensors.count));
+        TRY(quant_encode_constant(q, id));
+    }
     warn_unrestricted(q);
     return ODLC_OK;
 }

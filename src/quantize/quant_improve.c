@@ -263,6 +263,7 @@ static odlc_status prepare(struct quantizer *q, const struct backend *const *bac
     struct executor_options options = {.backends = backends,
                                        .threads = threads,
                                        .packages = q->options->packages,
+                                       .progress = q->options->progress,
                                        .observed = observed,
                                        .observer = {q, keep}};
     show_constants(q, true);
@@ -276,9 +277,11 @@ static odlc_status prepare(struct quantizer *q, const struct backend *const *bac
 static odlc_status use(struct quantizer *q)
 {
     struct quant_improvement *im = q->improvement;
-    for (size_t i = im->first; i < im->end; i++)
+    for (size_t i = im->first; i < im->end; i++) {
+        TRY(progress_report(q->options->progress, q->diags, i, im->layers.count));
         if (im->layers.data[i].rounds)
             quant_round(q, &im->layers.data[i].gathering);
+    }
     q->executor = NULL;
     if (q->diags->list.count == im->n_diags) /* diagnostics lie in the same arena */
         arena_rewind(q->arena, im->mark);

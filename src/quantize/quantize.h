@@ -9,7 +9,7 @@
  *         TRY(quantizer_give(q, input, floats, false, &place));
  *         TRY(quantizer_observe(q, &place));
  *     TRY(quantizer_finish(q));                                                all tensors have theirs
- *     TRY(quantizer_write(q, "fixed.dlc", "how", NULL, NULL));
+ *     TRY(quantizer_write(q, "fixed.dlc", "how", NULL, NULL, NULL));
  *
  * What gets which encoding is in docs/quantizing.md. */
 #ifndef QUANTIZE_QUANTIZE_H
@@ -74,8 +74,9 @@ struct quantize_options {
     size_t n_widen;
     const char *const *widen_weights;
     size_t n_widen_weights;
-    bool wide_products; /* the second operand of a MatMul has 16 bits, too, where its result has these */
-    bool packs_4_bits;  /* two integers of four bits are stored in a byte */
+    bool wide_products;              /* the second operand of a MatMul has 16 bits, too, where its result has these */
+    bool packs_4_bits;               /* two integers of four bits are stored in a byte */
+    const struct progress *progress; /* counts constants, steps and bytes, one piece of work after the other; NULL */
 };
 
 struct quantizer;
@@ -131,9 +132,9 @@ size_t quantizer_observed(const struct quantizer *q);
 /* Makes the graph one of fixed-point tensors. ODLC_ERR_USAGE: ranges are unknown, or improvements wanted, and nothing
  * was observed. */
 odlc_status quantizer_finish(struct quantizer *q) MUST_USE;
-/* Writes the graph; the command is for the metadata. `ready` and its user are those of dlc_write_options. Fails as
- * dlc_write. */
-odlc_status quantizer_write(struct quantizer *q, const char *path, const char *command,
+/* Writes the graph; the command is for the metadata, and `kept`, `ready` and its user are those of dlc_write_options.
+ * Fails as dlc_write. */
+odlc_status quantizer_write(struct quantizer *q, const char *path, const char *command, struct file **kept,
                             odlc_status (*ready)(void *user), void *user) MUST_USE;
 
 #endif

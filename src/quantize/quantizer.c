@@ -99,9 +99,11 @@ static const struct view *const *pack(struct quantizer *q)
     return packed;
 }
 
-odlc_status quantizer_write(struct quantizer *q, const char *path, const char *command,
+odlc_status quantizer_write(struct quantizer *q, const char *path, const char *command, struct file **kept,
                             odlc_status (*ready)(void *user), void *user)
 {
+    q->writing.kept = kept;
+    q->writing.progress = q->options->progress;
     q->writing.ready = ready;
     q->writing.ready_user = user;
     q->writing.quantizer_command = command;

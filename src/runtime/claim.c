@@ -56,9 +56,8 @@ static odlc_status bad_group(const struct backend_scope *scope, const struct bac
 
 static odlc_status nobody_takes(const struct backend_scope *scope, const struct node *n, const char *reason)
 {
-    const char *hint = n->op->package ? "tensors that do not depend on it can be computed: name them with "
-                                        "--set_output_tensors"
-                                      : NULL;
+    const char *hint =
+        n->op->package ? "tensors that do not depend on it can be computed: choose them as results" : NULL;
     return diag_error(scope->diags, ODLC_ERR_UNSUPPORTED, AT(.node = n->name, .hint = hint), "run-no-kernel", "%s",
                       reason ? reason : "no backend executes this node");
 }

@@ -200,6 +200,7 @@ static odlc_status prepare_steps(struct executor *e)
     for (size_t s = 0; s < e->plan.steps.count; s++) {
         const struct plan_step *step = &e->plan.steps.data[s];
         const struct opened *opened = &e->claims.backends[step->backend];
+        TRY(progress_report(e->progress, e->scope.diags, s, e->plan.steps.count));
         if (step->kind != STEP_GROUP)
             continue;
         struct arena_mark mark = arena_mark(e->scope.scratch);
@@ -260,6 +261,7 @@ odlc_status executor_create(struct arena *arena, struct arena *scratch, struct d
                                       .fast_memory = options->fast_memory,
                                       .slices = options->slices,
                                       .has_own_places = options->has_own_places};
+    e->progress = options->progress;
     e->observed = options->observed;
     e->observer = options->observer;
     e->needed = needed_nodes(arena, g, wanted, n_wanted);
@@ -347,6 +349,7 @@ odlc_status executor_run(struct executor *e)
     uint64_t begin = clock_nanoseconds();
     for (size_t s = 0; s < e->plan.steps.count; s++) {
         const struct plan_step *step = &e->plan.steps.data[s];
+        TRY(progress_report(e->progress, e->scope.diags, s, e->plan.steps.count));
         TRY(run_step(e, s));
         const uint64_t end = lending_is_idle(e, s) ? begin : clock_nanoseconds();
         e->begins[s] = begin;

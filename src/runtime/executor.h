@@ -6,6 +6,7 @@
 #ifndef RUNTIME_EXECUTOR_H
 #define RUNTIME_EXECUTOR_H
 
+#include "base/progress.h"
 #include "kernel/eval.h"
 #include "runtime/plan.h"
 
@@ -25,7 +26,9 @@ struct executor_options {
     bool has_own_places;                   /* no two tensors share memory; results are the same */
     uint64_t fast_memory;                  /* as in struct backend_scope */
     uint32_t slices;
-    bool explains;        /* backends say what they decided: struct executor's explanations */
+    bool explains; /* backends say what they decided: struct executor's explanations */
+    const struct progress
+        *progress;        /* counts steps that are prepared, and those of a run; NULL: nobody wants to know */
     const bool *observed; /* per tensor: shown to the observer; NULL: none */
     struct observer observer;
 };
@@ -43,6 +46,7 @@ struct executor {
     const char *(*explanations)[2]; /* per step and enum explanation; NULL where nobody asks, or nothing is said */
     const struct file *mapping;     /* that constants were read from since its pages were given back; NULL: none were */
     uint64_t unreleased;            /* bytes of these constants */
+    const struct progress *progress;
     const bool *observed;
     struct observer observer;
     struct lending *lending; /* runtime/lend.h; NULL: nothing is lent */
@@ -51,12 +55,13 @@ struct executor {
 /* Prepares the computation of `wanted`. The graph, its constants and the options' arrays must outlive the executor,
  * which is the arena's; rewinding that releases what backends hold. Inputs that are needed get storage, to be filled
  * through executor->buffers. ODLC_ERR_UNSUPPORTED: nobody takes a node, or a backend is not available here;
- * ODLC_ERR_INVALID: stored types that cannot be. */
+ * ODLC_ERR_INVALID: stored types that cannot be; ODLC_ERR_STOPPED: progress asked for it. */
 odlc_status executor_create(struct arena *arena, struct arena *scratch, struct diags *diags, const struct graph *g,
                             const tensor_id *wanted, size_t n_wanted, const struct executor_options *options,
                             struct executor **out) MUST_USE;
 
-/* Computes the wanted tensors; their buffers then hold the results until the next run. */
+/* Computes the wanted tensors; their buffers then hold the results until the next run. ODLC_ERR_STOPPED: progress asked
+ * for it; another run begins anew. */
 odlc_status executor_run(struct executor *e) MUST_USE;
 
 #endif

@@ -28,6 +28,7 @@ static odlc_status read_options(struct arena *arena, struct diags *diags, const 
                                 struct odlc_convert_options *out)
 {
     odlc_convert_defaults(out, sizeof *out);
+    out->command_words = 1;
     TRY(convert_options_read(arena, diags, options, out));
     if (!out->output)
         out->output = default_output(arena, out->input);

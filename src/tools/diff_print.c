@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tools/diff.h"
+#include "tools/diff_print.h"
 #include "tools/text_table.h"
 #include "tools/terminal.h"
 
@@ -57,7 +57,8 @@ static void add_wrapped(struct arena *arena, struct table *table, struct cell *c
     } while (*line);
 }
 
-static void add_statistics(struct arena *arena, struct table *table, struct cell *cell, const struct diff_statistics *s)
+static void add_statistics(struct arena *arena, struct table *table, struct cell *cell,
+                           const struct odlc_diff_statistics *s)
 {
     table_add_line(arena, table, cell,
                    arena_printf(arena, "%" PRIu64 " of %" PRIu64 " differ", s->differing, s->elements));
@@ -73,7 +74,7 @@ static void add_statistics(struct arena *arena, struct table *table, struct cell
     table_add_line(arena, table, cell, arena_printf(arena, "largest at element %" PRIu64, s->worst));
 }
 
-static const char *verdict(const struct difference *r)
+static const char *verdict(const struct odlc_difference *r)
 {
     if (r->same)
         return "same";
@@ -83,16 +84,16 @@ static const char *verdict(const struct difference *r)
 }
 
 /* The columns begin with headers[first]. In the text, which has no column for the graph, a layer is named once. */
-static void add_record(const struct diff *d, struct table *table, const struct difference *r, size_t first)
+static void add_record(const struct diff *d, struct table *table, const struct odlc_difference *r, size_t first)
 {
     bool in_text = first > 0;
-    const struct difference *before = r > d->list.data ? r - 1 : NULL;
+    const struct odlc_difference *before = r > d->list.data ? r - 1 : NULL;
     const char *values[] = {r->values[0] ? r->values[0] : "(absent)", r->values[1] ? r->values[1] : "(absent)"};
     if (in_text)
         trim_common(d->arena, values);
     bool again = in_text && before && before->layer == r->layer && before->graph == r->graph;
     const char *const words[] = {
-        r->graph, again ? "" : r->layer, diff_category_name(r->category), r->subject, values[0], values[1]};
+        r->graph, again ? "" : r->layer, odlc_diff_category_name(r->category), r->subject, values[0], values[1]};
     struct cell *cells = table_add_row(d->arena, table)->cells;
     for (size_t i = first; i < COUNT_OF(words); i++)
         add_wrapped(d->arena, table, &cells[i - first], words[i] ? words[i] : "", in_text);
@@ -134,11 +135,11 @@ static void print_counts(FILE *stream, const struct diff *d)
 {
     uint64_t compared = 0;
     fputc('\n', stream);
-    for (size_t i = 0; i < DIFF_CATEGORIES; i++) {
+    for (size_t i = 0; i < ODLC_DIFF_CATEGORIES; i++) {
         compared += d->compared[i];
         if (d->options->selected[i])
-            fprintf(stream, "%-12s%" PRIu64 " compared, %" PRIu64 " different\n", diff_category_name(i), d->compared[i],
-                    d->differing[i]);
+            fprintf(stream, "%-12s%" PRIu64 " compared, %" PRIu64 " different\n", odlc_diff_category_name(i),
+                    d->compared[i], d->differing[i]);
     }
     if (!compared)
         fprintf(stream, "There is nothing to compare.\n");

@@ -2,7 +2,7 @@
 /* dlc-diff: what differs between two containers. */
 #include "base/file.h"
 #include "tools/command.h"
-#include "tools/diff.h"
+#include "tools/diff_print.h"
 #include "tools/options.h"
 
 enum { STATUS_SAME, STATUS_DIFFERENT, STATUS_TROUBLE };
@@ -37,13 +37,14 @@ struct session {
 
 static struct diff_options choose(const struct options *options)
 {
-    static const int ids[DIFF_CATEGORIES] = {OPT_METADATA,   OPT_COPYRIGHTS, OPT_LAYERS,    OPT_PARAMETERS, OPT_OUTPUTS,
-                                             OPT_DIMENSIONS, OPT_TYPES,      OPT_ENCODINGS, OPT_WEIGHTS};
+    static const int ids[ODLC_DIFF_CATEGORIES] = {OPT_METADATA,   OPT_COPYRIGHTS, OPT_LAYERS,
+                                                  OPT_PARAMETERS, OPT_OUTPUTS,    OPT_DIMENSIONS,
+                                                  OPT_TYPES,      OPT_ENCODINGS,  OPT_WEIGHTS};
     struct diff_options chosen = {.by_id = options_given(options, OPT_BY_ID), .hits = options_given(options, OPT_HITS)};
     bool any = false;
-    for (size_t i = 0; i < DIFF_CATEGORIES; i++)
+    for (size_t i = 0; i < ODLC_DIFF_CATEGORIES; i++)
         any |= chosen.selected[i] = options_given(options, ids[i]);
-    for (size_t i = 0; i < DIFF_CATEGORIES && !any; i++)
+    for (size_t i = 0; i < ODLC_DIFF_CATEGORIES && !any; i++)
         chosen.selected[i] = true;
     return chosen;
 }

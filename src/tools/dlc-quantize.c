@@ -502,7 +502,7 @@ static odlc_status quantize(struct session *s)
     TRY(make(s));
     if (options_given(o, OPT_STATISTICS))
         return ODLC_OK;
-    TRY(quantizer_write(s->quantizer, output, options_text(s->arena, o), write_others, s));
+    TRY(quantizer_write(s->quantizer, output, options_text(s->arena, o), NULL, write_others, s));
     const size_t observed = quantizer_observed(s->quantizer);
     if (!terminal_is_quiet())
         printf("%s is written; calibrated with %zu set%s of inputs\n", output, observed, observed == 1 ? "" : "s");

@@ -76,7 +76,7 @@ static odlc_status make_page(struct session *s, text *result)
         TRY(viewer_read_report(s->arena, &s->diags, options_value(&s->options, OPT_REPORT, ""), s->container, &report));
     if (before) {
         TRY(odlc_container_open(s->before, before));
-        for (size_t i = 0; i < DIFF_CATEGORIES; i++)
+        for (size_t i = 0; i < ODLC_DIFF_CATEGORIES; i++)
             everything.selected[i] = true;
         diff = diff_containers(s->arena, &everything, s->before, s->container);
     }

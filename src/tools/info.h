@@ -6,21 +6,9 @@
 #include <stdio.h>
 
 #include "base/diag.h"
-#include "opendlc/container.h"
-#include "text/json_out.h"
+#include "report/info_json.h"
 #include "tools/text_table.h"
-#include "tools/value_text.h"
-
-/* Of the JSON forms; a change that can break a reader raises it. */
-#define INFO_SCHEMA_VERSION 1
-
-struct info_options {
-    const char *nodes;  /* only nodes whose names match this pattern of fnmatch(3); NULL: all */
-    bool all_encodings; /* every channel of per-axis encodings */
-    bool memory;
-    bool compact;     /* the text form has a line for each node, and no more than a terminal shows */
-    unsigned targets; /* bits of odlc_processor: whose lists are asked */
-};
+#include "report/value_text.h"
 
 /* The rows of a graph's nodes: the user data of info_make_node. */
 struct info_nodes {
@@ -31,8 +19,6 @@ struct info_nodes {
 /* The columns Id, Name, Type, Inputs, Outputs, Out Dims, Runtimes, Parameters, and Target where one is given; without
  * rows. */
 struct table info_node_table(const struct info_options *options);
-/* "yes", "no" or "unknown". */
-const char *info_listing(const struct odlc_op *op, odlc_processor processor);
 /* The row of one node, or none when it is not selected. */
 table_row_fn info_make_node;
 /* The same of the compact form: Id, Name, Type, Out Dims, Params, MACs, and Target where one is given. */
@@ -41,15 +27,12 @@ table_row_fn info_make_compact_node;
 /* A line for each processor of the bits. */
 void info_add_targets(struct arena *arena, struct table *table, struct cell *cell, const struct odlc_op *op,
                       unsigned targets);
-bool info_node_selected(const struct odlc_op *op, const struct info_options *options);
 
 void info_print_text(FILE *stream, struct arena *arena, const odlc_container *container,
                      const struct info_options *options);
-void info_print_json(FILE *stream, const odlc_container *container, const struct info_options *options);
 
 /* What can be said of a container whose graphs cannot be read. */
 void info_print_outline(FILE *stream, struct arena *arena, const odlc_container *container);
-void info_print_outline_json(FILE *stream, const odlc_container *container);
 
 /* ---- one tensor ---- */
 
@@ -79,8 +62,5 @@ void info_print_table(FILE *stream, struct arena *arena, struct table *table);
 
 /* Numbers cut, not rounded: 999, 353k, 8216M. */
 const char *short_number(struct arena *arena, uint64_t number);
-void info_write_element(struct json_out *j, const struct odlc_tensor *tensor, uint64_t index);
-/* A tensor as an object; key as in json_out.h. */
-void info_write_tensor(struct json_out *j, const char *key, const struct odlc_tensor *tensor);
 
 #endif

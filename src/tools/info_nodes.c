@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of nodes. */
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,11 +36,6 @@ const char *short_number(struct arena *arena, uint64_t number)
     if (number >= 1000)
         return arena_printf(arena, "%" PRIu64 "k", number / 1000);
     return arena_printf(arena, "%" PRIu64, number);
-}
-
-bool info_node_selected(const struct odlc_op *op, const struct info_options *options)
-{
-    return !options->nodes || fnmatch(options->nodes, op->name, 0) == 0;
 }
 
 /* ---- tensors ---- */
@@ -150,13 +144,6 @@ static void add_parameters(struct node_writer *w, struct cell *cell, const struc
 struct table info_node_table(const struct info_options *options)
 {
     return table_create(options->targets ? N_COLUMNS : COL_TARGET, headers);
-}
-
-const char *info_listing(const struct odlc_op *op, odlc_processor processor)
-{
-    static const char *const texts[] = {
-        [ODLC_LISTING_UNKNOWN] = "unknown", [ODLC_LISTING_NO] = "no", [ODLC_LISTING_YES] = "yes"};
-    return texts[odlc_op_listing(op, processor)];
 }
 
 void info_add_targets(struct arena *arena, struct table *table, struct cell *cell, const struct odlc_op *op,

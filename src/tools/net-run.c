@@ -244,6 +244,15 @@ static odlc_status run_command(struct session *s, int argc, char **argv)
     return status == ODLC_OK ? closed : status;
 }
 
+/* The library does not know what options choose results by. */
+static void print_run_diag(const struct odlc_diag *diag)
+{
+    struct odlc_diag told = *diag;
+    if (strcmp(told.code, "run-no-kernel") == 0 && told.hint)
+        told.hint = "tensors that do not depend on it can be computed: name them with --set_output_tensors";
+    print_diag(stderr, self.name, &told, DIAG_TEXT);
+}
+
 /* What the worker has to say that failed first, else the first one. */
 static void print_all(const struct session *s)
 {
@@ -251,7 +260,8 @@ static void print_all(const struct session *s)
     size_t count;
     if (w && w->run) {
         const struct odlc_diag *list = odlc_run_diags(w->run, &count);
-        print_diags(stderr, self.name, list, count, DIAG_TEXT);
+        for (size_t i = 0; i < count; i++)
+            print_run_diag(&list[i]);
         print_diags(stderr, self.name, w->diags.list.data, w->diags.list.count, DIAG_TEXT);
     }
     if (s->settings.gpu) {

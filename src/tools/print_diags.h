@@ -6,11 +6,9 @@
 #include <stdio.h>
 
 #include "base/diag.h"
-#include "text/json_out.h"
+#include "text/diag_text.h"
 
-/* Text is file:line:column: error: message, the excerpt with a caret, and the hint; coloured on a terminal. JSON is one
- * object a line: severity, code, message, and of file, line, column, pointer, node, attribute, offset, hint those that
- * are known. */
+/* The forms of enum odlc_diag_form; text is coloured on a terminal. */
 enum diag_format { DIAG_TEXT, DIAG_JSON };
 
 /* `command` stands where a diagnostic has no file. */
@@ -22,7 +20,5 @@ void print_diags(FILE *stream, const char *command, const struct odlc_diag *list
                  enum diag_format format);
 /* What a command says when not even a diagnostic can be made; gives ODLC_ERR_NOMEM. */
 odlc_status print_out_of_memory(const char *command, enum diag_format format);
-/* The object of the JSON form, as an element of an array or the whole text. */
-void json_diag(struct json_out *j, const struct odlc_diag *diag);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tools/hidden.h"
+#include "text/hidden.h"
 
 /* Wider lines stand out of their column: with the longest name all rows would grow, and what is printed with the square
  * of the file. */

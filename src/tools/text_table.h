@@ -57,7 +57,7 @@ void table_print_rows(FILE *stream, struct arena *arena, const struct table *tab
 
 /* In characters, not bytes, of UTF-8. */
 size_t display_width(const char *line);
-/* string with escapes for what must not reach a terminal (tools/hidden.h); the string itself when it has none of it. */
+/* string with escapes for what must not reach a terminal (text/hidden.h); the string itself when it has none of it. */
 const char *printable(struct arena *arena, const char *string);
 
 #endif

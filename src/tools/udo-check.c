@@ -145,6 +145,7 @@ static odlc_status convert_model(struct session *s, const char *model)
 {
     struct odlc_convert_options convert;
     odlc_convert_defaults(&convert, sizeof convert);
+    convert.command_words = 1;
     convert.input = model;
     TRY(convert_options_read(s->arena, &s->diags, &s->options, &convert));
     convert.udo_configs = s->options.operands.data;

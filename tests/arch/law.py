@@ -44,7 +44,8 @@ converters              driver onnx tensorflow
 NARROW = """
 opendlc
 sdk
-tools                   base text ir op udo dlc runtime gen trial quantize api opendlc
+report                  base text api opendlc
+tools                   base text ir op udo dlc runtime gen trial quantize api report opendlc
 commands                tools base text opendlc frontend driver onnx tensorflow
 """
 # The command of a front end is a tool that happens to live beside it.

@@ -143,8 +143,8 @@ def open_dimensions(w):
     (severity, code, message, hint), = messages_of(dry)
     w.checks.equal("open dims", (severity, code, message), ("error", "open-dims", "3 graph inputs have open dimensions: "
                                                             "x [N,T,2], mask [N,T,1], any [unknown rank]"))
-    for way in ("--input_dim x <N>,<T>,2 --input_dim mask <N>,<T>,1 --input_dim any <dimensions, [] for a scalar> (-d)",
-                "--define_symbol N <size> --define_symbol T <size> (-s)", "--batch <size> (-b)"):
+    for way in ("--input_dim x <N>,<T>,2 --input_dim mask <N>,<T>,1 --input_dim any <dimensions, [] for a scalar>",
+                "--define_symbol N <size> --define_symbol T <size>", "--batch <size> for the first"):
         w.checks.check(f"open dims: {way}", way in hint, hint)
     ways = re.findall(r"--\w+", hint)
     w.checks.equal("open dims: each symbol once", ways.count("--define_symbol"), 2)
@@ -153,7 +153,7 @@ def open_dimensions(w):
         w.checks.equal(f"open dims: {args}", same_verdict(w, f"{args}", m, *args).returncode, 0)
     dry = same_verdict(w, "last open", chain("Relu", dims=[1, ""]))
     hint = messages_of(dry)[0][3]
-    w.checks.check("last open: the other ways do not help", "--input_dim x 1,<size> (-d)" in hint and "-b" not in hint and
+    w.checks.check("last open: the other ways do not help", "--input_dim x 1,<size>" in hint and "-b" not in hint and
                    "-s" not in hint, hint)
 
 

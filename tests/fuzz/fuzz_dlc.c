@@ -6,7 +6,7 @@
 
 #include "engine.h"
 #include "file_of_bytes.h"
-#include "tools/diff.h"
+#include "report/diff.h"
 #include "tools/info.h"
 #include "tools/viewer/viewer.h"
 
@@ -60,7 +60,7 @@ static const odlc_container *sibling(void)
 static struct diff compare(struct arena *arena, const odlc_container *first, const odlc_container *second)
 {
     static struct diff_options options;
-    for (size_t i = 0; i < DIFF_CATEGORIES; i++)
+    for (size_t i = 0; i < ODLC_DIFF_CATEGORIES; i++)
         options.selected[i] = true;
     return diff_containers(arena, &options, first, second);
 }

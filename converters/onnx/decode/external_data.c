@@ -27,7 +27,7 @@ struct external *external_create(struct arena *arena, struct diags *diags, const
     struct external *x = arena_new(arena, struct external);
     x->arena = arena;
     x->diags = diags;
-    x->folder = model_folder_of(arena, model_path, follow_links);
+    x->folder = model_folder_with(arena, diags, model_path, follow_links);
     map_init(&x->index, arena);
     return x;
 }
@@ -59,6 +59,22 @@ static odlc_status escapes(struct decode *d, const struct odlc_diag *place, cons
                         "external data '%s' leads out of the model's folder", location);
 }
 
+static odlc_status map_external(struct decode *d, const char *full, const char *location, const struct odlc_diag *place,
+                                struct file **file)
+{
+    struct external *x = d->external;
+    if (file_in_memory(x->diags, full))
+        return file_map(x->arena, x->diags, full, file);
+    int fd = model_folder_open(x->folder, full);
+    if (fd < 0 && model_folder_is_left(errno))
+        return escapes(d, place, location, MODEL_FOLDER_HINT);
+    if (fd < 0)
+        return decode_error(d, ODLC_ERR_IO, place, "onnx-external", "cannot open external data '%s': %s", location,
+                            strerror(errno));
+    odlc_status mapped = file_map_fd(x->arena, x->diags, full, fd, file);
+    return mapped == ODLC_OK ? ODLC_OK : decode_failed(d, mapped);
+}
+
 static odlc_status external_file(struct decode *d, const char *location, const struct odlc_diag *place,
                                  const struct file **out)
 {
@@ -74,16 +90,8 @@ static odlc_status external_file(struct decode *d, const char *location, const s
         return ODLC_OK;
     }
     const char *full = arena_printf(x->arena, "%s%s", x->folder->path, path);
-    int fd = model_folder_open(x->folder, full);
-    if (fd < 0 && model_folder_is_left(errno))
-        return escapes(d, place, location, MODEL_FOLDER_HINT);
-    if (fd < 0)
-        return decode_error(d, ODLC_ERR_IO, place, "onnx-external", "cannot open external data '%s': %s", location,
-                            strerror(errno));
     struct file *file;
-    odlc_status mapped = file_map_fd(x->arena, x->diags, full, fd, &file);
-    if (mapped != ODLC_OK)
-        return decode_failed(d, mapped);
+    TRY(map_external(d, full, location, place, &file));
     map_put(&x->index, arena_strdup(x->arena, path), (uint32_t)x->files.count);
     map_put(&x->index, arena_strdup(x->arena, location), (uint32_t)x->files.count);
     vec_push(x->arena, &x->files, file);

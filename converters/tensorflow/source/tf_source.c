@@ -43,10 +43,10 @@ static odlc_status take_named_file(struct tf_source *src, const char *path, cons
     return take_file(src, file, message);
 }
 
-static bool is_folder(const char *path)
+static bool is_folder(const struct diags *diags, const char *path)
 {
     struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    return !file_in_memory(diags, path) && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 static const char *base_name(const char *path)
@@ -259,7 +259,7 @@ odlc_status source_open(const struct fw_memory *memory, struct diags *diags, con
                         struct tf_source *out)
 {
     const char *input = options->input;
-    bool folder = !is_saved_model(input) && is_folder(input);
+    bool folder = !is_saved_model(input) && is_folder(diags, input);
     const char *in_folder = folder && !fw_has_suffix(input, "/") ? arena_printf(memory->scratch, "%s/", input) : input;
     *out = (struct tf_source){.memory = *memory,
                               .diags = diags,
@@ -267,7 +267,7 @@ odlc_status source_open(const struct fw_memory *memory, struct diags *diags, con
                               .restore_op = "",
                               .is_saved_model = folder || is_saved_model(input)};
     TRY(check_choices(out, options));
-    out->folder = model_folder_of(memory->kept, in_folder, options->follow_links);
+    out->folder = model_folder_with(memory->kept, diags, in_folder, options->follow_links);
     if (out->is_saved_model) {
         TRY(folder ? take_from_folder(out, input, out->folder)
                    : take_named_file(out, input, &tensorflow__saved_model__descriptor));

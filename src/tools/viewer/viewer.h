@@ -6,7 +6,7 @@
 #include "base/diag.h"
 #include "opendlc/container.h"
 #include "text/json.h"
-#include "tools/diff.h"
+#include "report/diff.h"
 
 /* The page's own files, joined at build time by embed.py; the model goes between the two. Not NUL-terminated. */
 extern const char viewer_page_head[], viewer_page_tail[];

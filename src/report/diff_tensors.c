@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "tools/diff.h"
-#include "tools/value_text.h"
+#include "report/diff.h"
+#include "report/value_text.h"
 
 static bool same_dims(const struct odlc_tensor *first, const struct odlc_tensor *second)
 {
@@ -79,17 +79,17 @@ static uint32_t first_other_encoding(const struct odlc_tensor *first, const stru
 static void compare_encodings(struct diff *d, const struct odlc_tensor *first, const struct odlc_tensor *second)
 {
     bool same = diff_same_encodings(first, second) && first->overridden == second->overridden;
-    if ((!first->n_encodings && !second->n_encodings) || !diff_count(d, DIFF_ENCODINGS, same))
+    if ((!first->n_encodings && !second->n_encodings) || !diff_count(d, ODLC_DIFF_ENCODINGS, same))
         return;
     uint32_t index = first_other_encoding(first, second);
-    diff_record(d, DIFF_ENCODINGS, first->name, same, encoding_words(d->arena, first, index),
+    diff_record(d, ODLC_DIFF_ENCODINGS, first->name, same, encoding_words(d->arena, first, index),
                 encoding_words(d->arena, second, index));
 }
 
-static void record_elements(struct diff *d, enum diff_category category, const char *subject, const char *first,
-                            const char *second, const struct diff_statistics *found)
+static void record_elements(struct diff *d, enum odlc_diff_category category, const char *subject, const char *first,
+                            const char *second, const struct odlc_diff_statistics *found)
 {
-    struct diff_statistics *statistics = arena_new(d->arena, struct diff_statistics);
+    struct odlc_diff_statistics *statistics = arena_new(d->arena, struct odlc_diff_statistics);
     *statistics = *found;
     diff_record(d, category, subject, false, first, second)->statistics = statistics;
 }
@@ -108,20 +108,20 @@ static const char *data_words(struct arena *arena, const struct odlc_tensor *t)
 
 static void compare_weights(struct diff *d, const struct odlc_tensor *first, const struct odlc_tensor *second)
 {
-    struct diff_statistics found;
+    struct odlc_diff_statistics found;
     if (!odlc_tensor_readable(first) && !odlc_tensor_readable(second))
         return;
     bool paired = comparable(first, second), same = paired && diff_elements(d, first, second, &found);
-    if (!diff_count(d, DIFF_WEIGHTS, same))
+    if (!diff_count(d, ODLC_DIFF_WEIGHTS, same))
         return;
     const char *a = data_words(d->arena, first), *b = data_words(d->arena, second);
     if (same || !paired) {
-        diff_record(d, DIFF_WEIGHTS, first->name, same, a, b);
+        diff_record(d, ODLC_DIFF_WEIGHTS, first->name, same, a, b);
     } else if (found.numbers) {
-        record_elements(d, DIFF_WEIGHTS, first->name, real_text(d->arena, found.worst_values[0]),
+        record_elements(d, ODLC_DIFF_WEIGHTS, first->name, real_text(d->arena, found.worst_values[0]),
                         real_text(d->arena, found.worst_values[1]), &found);
     } else {
-        record_elements(d, DIFF_WEIGHTS, first->name, a, b, &found);
+        record_elements(d, ODLC_DIFF_WEIGHTS, first->name, a, b, &found);
     }
 }
 
@@ -134,17 +134,18 @@ void diff_tensors(struct diff *d, const struct odlc_tensor *first, const struct 
 {
     const bool *selected = d->options->selected;
     bool same = same_dims(first, second);
-    if (selected[DIFF_DIMENSIONS] && diff_count(d, DIFF_DIMENSIONS, same))
-        diff_record(d, DIFF_DIMENSIONS, first->name, same, shape_words(d->arena, first), shape_words(d->arena, second));
-    if (selected[DIFF_TYPES] && !d->versions_differ) {
+    if (selected[ODLC_DIFF_DIMENSIONS] && diff_count(d, ODLC_DIFF_DIMENSIONS, same))
+        diff_record(d, ODLC_DIFF_DIMENSIONS, first->name, same, shape_words(d->arena, first),
+                    shape_words(d->arena, second));
+    if (selected[ODLC_DIFF_TYPES] && !d->versions_differ) {
         same = first->dtype_code == second->dtype_code && strcmp(first->dtype, second->dtype) == 0 &&
                strcmp(first->kind, second->kind) == 0 && first->axis_format == second->axis_format;
-        if (diff_count(d, DIFF_TYPES, same))
-            diff_record(d, DIFF_TYPES, first->name, same, kind_words(d, first), kind_words(d, second));
+        if (diff_count(d, ODLC_DIFF_TYPES, same))
+            diff_record(d, ODLC_DIFF_TYPES, first->name, same, kind_words(d, first), kind_words(d, second));
     }
-    if (selected[DIFF_ENCODINGS])
+    if (selected[ODLC_DIFF_ENCODINGS])
         compare_encodings(d, first, second);
-    if (selected[DIFF_WEIGHTS])
+    if (selected[ODLC_DIFF_WEIGHTS])
         compare_weights(d, first, second);
 }
 
@@ -190,17 +191,17 @@ static void compare_tensor_attributes(struct diff *d, const char *name, const st
                                       const struct odlc_attribute *second)
 {
     const struct odlc_tensor *a = first->tensor, *b = second->tensor;
-    struct diff_statistics found;
+    struct odlc_diff_statistics found;
     bool readable = comparable(a, b), typed = same_tensor_type(a, b) && diff_same_encodings(a, b);
     bool values =
         readable ? diff_elements(d, a, b, &found) : typed && odlc_tensor_readable(a) == odlc_tensor_readable(b);
-    if (!diff_count(d, DIFF_PARAMETERS, typed && values))
+    if (!diff_count(d, ODLC_DIFF_PARAMETERS, typed && values))
         return;
     const char *words[] = {attribute_words(d, first, !typed), attribute_words(d, second, !typed)};
     if (readable && !values)
-        record_elements(d, DIFF_PARAMETERS, name, words[0], words[1], &found);
+        record_elements(d, ODLC_DIFF_PARAMETERS, name, words[0], words[1], &found);
     else
-        diff_record(d, DIFF_PARAMETERS, name, typed && values, words[0], words[1]);
+        diff_record(d, ODLC_DIFF_PARAMETERS, name, typed && values, words[0], words[1]);
 }
 
 static void compare_lists(struct diff *d, const struct odlc_attribute *first, size_t n_first,
@@ -220,18 +221,19 @@ static void compare_attributes(struct diff *d, const char *prefix, const struct 
         return;
     }
     bool same = same_scalar(first, second);
-    if (!diff_count(d, DIFF_PARAMETERS, same))
+    if (!diff_count(d, ODLC_DIFF_PARAMETERS, same))
         return;
     bool typed = first->kind != second->kind || !same_text(first->dtype, second->dtype);
-    diff_record(d, DIFF_PARAMETERS, name, same, attribute_words(d, first, typed), attribute_words(d, second, typed));
+    diff_record(d, ODLC_DIFF_PARAMETERS, name, same, attribute_words(d, first, typed),
+                attribute_words(d, second, typed));
 }
 
 static void record_lonely(struct diff *d, const char *prefix, const struct odlc_attribute *a, size_t side)
 {
     const char *words = attribute_words(d, a, true);
-    if (diff_count(d, DIFF_PARAMETERS, false))
-        diff_record(d, DIFF_PARAMETERS, arena_printf(d->arena, "%s%s", prefix, a->name), false, side ? NULL : words,
-                    side ? words : NULL);
+    if (diff_count(d, ODLC_DIFF_PARAMETERS, false))
+        diff_record(d, ODLC_DIFF_PARAMETERS, arena_printf(d->arena, "%s%s", prefix, a->name), false,
+                    side ? NULL : words, side ? words : NULL);
 }
 
 /* The package is compared with the layer's type. */
@@ -264,6 +266,6 @@ static void compare_lists(struct diff *d, const struct odlc_attribute *first, si
 
 void diff_attributes(struct diff *d, const struct odlc_op *first, const struct odlc_op *second)
 {
-    if (d->options->selected[DIFF_PARAMETERS] && !d->versions_differ)
+    if (d->options->selected[ODLC_DIFF_PARAMETERS] && !d->versions_differ)
         compare_lists(d, first->attributes, first->n_attributes, second->attributes, second->n_attributes, "");
 }

@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report as JSON; the schema is described in docs/dlc-info-json.md. */
-#include <string.h>
+#include "report/info_json.h"
 
-#include "tools/info.h"
+#include <fnmatch.h>
 #include "text/json_out.h"
 
 #define MAX_ATTRIBUTE_VALUES 1024
 #define MAX_TENSOR_VALUES 16
+
+bool info_node_selected(const struct odlc_op *op, const struct info_options *options)
+{
+    return !options->nodes || fnmatch(options->nodes, op->name, 0) == 0;
+}
+
+const char *info_listing(const struct odlc_op *op, odlc_processor processor)
+{
+    static const char *const texts[] = {
+        [ODLC_LISTING_UNKNOWN] = "unknown", [ODLC_LISTING_NO] = "no", [ODLC_LISTING_YES] = "yes"};
+    return texts[odlc_op_listing(op, processor)];
+}
 
 void info_write_element(struct json_out *j, const struct odlc_tensor *t, uint64_t index)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/value_text.h"
+#include "report/value_text.h"
 
 #include <inttypes.h>
 #include <math.h>

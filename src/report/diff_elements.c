@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/diff.h"
+#include "report/diff.h"
 
 enum { WINDOW = 1 << 20, BLOCK = 2048, LANES = 4 };
 static const uint64_t KEPT = 8 << 20; /* bytes of each file that may stay resident */
@@ -97,13 +97,13 @@ static uint64_t remove_special(double *a, double *b, size_t n)
 }
 
 struct tally {
-    struct diff_statistics *statistics;
+    struct odlc_diff_statistics *statistics;
     double dot, squares[2];
 };
 
 static void add_block(struct tally *t, double *a, double *b, uint64_t first, size_t n)
 {
-    struct diff_statistics *s = t->statistics;
+    struct odlc_diff_statistics *s = t->statistics;
     for (size_t i = n; i % LANES; i++)
         a[i] = b[i] = 0;
     struct sums block = sum_block(a, b, n);
@@ -173,7 +173,7 @@ static bool same_type(const struct odlc_tensor *a, const struct odlc_tensor *b)
 }
 
 static void measure(struct diff *d, const struct odlc_tensor *first, const struct odlc_tensor *second,
-                    struct diff_statistics *s)
+                    struct odlc_diff_statistics *s)
 {
     double a[BLOCK], b[BLOCK];
     size_t size = element_size(first);
@@ -198,17 +198,17 @@ static void measure(struct diff *d, const struct odlc_tensor *first, const struc
 }
 
 static void compare_strings(const struct odlc_tensor *first, const struct odlc_tensor *second,
-                            struct diff_statistics *s)
+                            struct odlc_diff_statistics *s)
 {
     for (uint64_t i = 0; i < first->count; i++)
         s->differing += strcmp(odlc_tensor_string(first, i), odlc_tensor_string(second, i)) != 0;
 }
 
 bool diff_elements(struct diff *d, const struct odlc_tensor *first, const struct odlc_tensor *second,
-                   struct diff_statistics *statistics)
+                   struct odlc_diff_statistics *statistics)
 {
     bool numbers = first->element != ODLC_CLASS_STRING;
-    *statistics = (struct diff_statistics){.elements = first->count};
+    *statistics = (struct odlc_diff_statistics){.elements = first->count};
     if (numbers && same_type(first, second) && diff_same_encodings(first, second) &&
         diff_same_bytes(d, first->data, second->data, first->data_size))
         return true;

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tools/diff.h"
+#include "report/diff.h"
 
 static const char COPYRIGHT[] = "model-copyright";
 
@@ -20,12 +20,12 @@ static void compare_metadata(struct diff *d, const struct odlc_summary *const s[
     for (size_t i = 0; i < pairs.n[0]; i++) {
         size_t other = pairs.other[0][i];
         if (keys[0][i])
-            diff_compare_text(d, DIFF_METADATA, keys[0][i], s[0]->metadata[i].value,
+            diff_compare_text(d, ODLC_DIFF_METADATA, keys[0][i], s[0]->metadata[i].value,
                               other == DIFF_NONE ? NULL : s[1]->metadata[other].value);
     }
     for (size_t i = 0; i < pairs.n[1]; i++)
         if (keys[1][i] && pairs.other[1][i] == DIFF_NONE)
-            diff_compare_text(d, DIFF_METADATA, keys[1][i], NULL, s[1]->metadata[i].value);
+            diff_compare_text(d, ODLC_DIFF_METADATA, keys[1][i], NULL, s[1]->metadata[i].value);
 }
 
 /* Files whose content is compared as what it means. */
@@ -49,11 +49,11 @@ static void compare_entry(struct diff *d, const struct odlc_entry *first, const 
 {
     bool same = first->size == second->size && first->stored_size == second->stored_size &&
                 diff_same_bytes(d, first->stored, second->stored, first->stored_size);
-    if (!diff_count(d, DIFF_METADATA, same))
+    if (!diff_count(d, ODLC_DIFF_METADATA, same))
         return;
     const char *subject = arena_printf(d->arena, "entry %s", first->name);
-    struct difference *found =
-        diff_record(d, DIFF_METADATA, subject, same, entry_words(d, first), entry_words(d, second));
+    struct odlc_difference *found =
+        diff_record(d, ODLC_DIFF_METADATA, subject, same, entry_words(d, first), entry_words(d, second));
     if (!same && strcmp(found->values[0], found->values[1]) == 0)
         found->values[1] = arena_printf(d->arena, "%s, others", found->values[1]);
 }
@@ -75,7 +75,7 @@ static void compare_entries(struct diff *d, const struct odlc_summary *const s[2
             if (other != DIFF_NONE && side == 0)
                 compare_entry(d, e, &s[1]->entries[other]);
             else if (other == DIFF_NONE && names[side][i])
-                diff_compare_text(d, DIFF_METADATA, arena_printf(d->arena, "entry %s", e->name),
+                diff_compare_text(d, ODLC_DIFF_METADATA, arena_printf(d->arena, "entry %s", e->name),
                                   side ? NULL : entry_words(d, e), side ? entry_words(d, e) : NULL);
         }
     }
@@ -88,10 +88,10 @@ static const char *format_words(struct diff *d, const struct odlc_summary *s)
 
 static void compare_summaries(struct diff *d, const struct odlc_summary *const s[2])
 {
-    diff_compare_text(d, DIFF_COPYRIGHTS, "copyright of the model", s[0]->model_copyright, s[1]->model_copyright);
-    if (!d->options->selected[DIFF_METADATA])
+    diff_compare_text(d, ODLC_DIFF_COPYRIGHTS, "copyright of the model", s[0]->model_copyright, s[1]->model_copyright);
+    if (!d->options->selected[ODLC_DIFF_METADATA])
         return;
-    diff_compare_text(d, DIFF_METADATA, "format", format_words(d, s[0]), format_words(d, s[1]));
+    diff_compare_text(d, ODLC_DIFF_METADATA, "format", format_words(d, s[0]), format_words(d, s[1]));
     compare_metadata(d, s);
     compare_entries(d, s);
 }
@@ -128,7 +128,7 @@ static void compare_graphs(struct diff *d)
                 const char *words = arena_printf(d->arena, "%zu layers", g[side][i].n_ops);
                 d->graph = g[side][i].name;
                 d->layer = NULL;
-                diff_compare_text(d, DIFF_LAYERS, "graph", side ? NULL : words, side ? words : NULL);
+                diff_compare_text(d, ODLC_DIFF_LAYERS, "graph", side ? NULL : words, side ? words : NULL);
             } else if (side == 0) {
                 diff_graphs(d, &g[0][i], &g[1][pairs.other[0][i]]);
             }

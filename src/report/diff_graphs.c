@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tools/diff.h"
+#include "report/diff.h"
 
 /* Two graphs on their way through the comparison; [0] is of the first container. */
 struct graphs {
@@ -111,15 +111,15 @@ static void compare_ops(struct diff *d, const struct odlc_op *first, const struc
 {
     d->layer = first->name;
     if (d->options->by_id)
-        diff_compare_text(d, DIFF_LAYERS, "name", first->name, second->name);
+        diff_compare_text(d, ODLC_DIFF_LAYERS, "name", first->name, second->name);
     if (!d->versions_differ) {
-        diff_compare_text(d, DIFF_LAYERS, "type", first->type, second->type);
-        diff_compare_text(d, DIFF_LAYERS, "package", first->package, second->package);
-        diff_compare_text(d, DIFF_LAYERS, "inputs", operand_names(d, first->inputs, first->n_inputs),
+        diff_compare_text(d, ODLC_DIFF_LAYERS, "type", first->type, second->type);
+        diff_compare_text(d, ODLC_DIFF_LAYERS, "package", first->package, second->package);
+        diff_compare_text(d, ODLC_DIFF_LAYERS, "inputs", operand_names(d, first->inputs, first->n_inputs),
                           operand_names(d, second->inputs, second->n_inputs));
     }
     diff_attributes(d, first, second);
-    diff_compare_text(d, DIFF_OUTPUTS, "outputs", operand_names(d, first->outputs, first->n_outputs),
+    diff_compare_text(d, ODLC_DIFF_OUTPUTS, "outputs", operand_names(d, first->outputs, first->n_outputs),
                       operand_names(d, second->outputs, second->n_outputs));
     if (!d->versions_differ)
         compare_params(d, first, second);
@@ -129,8 +129,8 @@ static void compare_ops(struct diff *d, const struct odlc_op *first, const struc
 static void record_absent(struct diff *d, const struct odlc_tensor *t, size_t side)
 {
     const char *words = t->dtype;
-    if (d->options->selected[DIFF_WEIGHTS] && diff_count(d, DIFF_WEIGHTS, false))
-        diff_record(d, DIFF_WEIGHTS, t->name, false, side ? NULL : words, side ? words : NULL);
+    if (d->options->selected[ODLC_DIFF_WEIGHTS] && diff_count(d, ODLC_DIFF_WEIGHTS, false))
+        diff_record(d, ODLC_DIFF_WEIGHTS, t->name, false, side ? NULL : words, side ? words : NULL);
 }
 
 /* Weights that layers of version 3 have of their own. */
@@ -166,8 +166,8 @@ static void record_lonely_op(struct diff *d, const struct odlc_op *op, size_t si
 {
     const char *words = op_words(d, op);
     d->layer = op->name;
-    if (d->options->selected[DIFF_LAYERS] && !is_counterpart_less(d, op) && diff_count(d, DIFF_LAYERS, false))
-        diff_record(d, DIFF_LAYERS, "layer", false, side ? NULL : words, side ? words : NULL);
+    if (d->options->selected[ODLC_DIFF_LAYERS] && !is_counterpart_less(d, op) && diff_count(d, ODLC_DIFF_LAYERS, false))
+        diff_record(d, ODLC_DIFF_LAYERS, "layer", false, side ? NULL : words, side ? words : NULL);
 }
 
 /* ---- tensors ---- */
@@ -192,7 +192,7 @@ static void compare_tensors_of(struct diff *d, const struct graphs *p, size_t si
         if (constant && (!owner || has_partner(p, side, owner)))
             record_absent(d, t, side);
         else if (!constant && !owner)
-            diff_compare_text(d, DIFF_TYPES, t->name, side ? NULL : t->kind, side ? t->kind : NULL);
+            diff_compare_text(d, ODLC_DIFF_TYPES, t->name, side ? NULL : t->kind, side ? t->kind : NULL);
     }
 }
 
@@ -250,10 +250,10 @@ void diff_graphs(struct diff *d, const struct odlc_graph *first, const struct od
     pair_tensors(d, &p);
     d->graph = first->name;
     d->layer = NO_LAYER;
-    diff_compare_text(d, DIFF_METADATA, "name of the graph", first->name, second->name);
-    diff_compare_text(d, DIFF_OUTPUTS, "inputs of the graph", names_of(d, first->inputs, first->n_inputs),
+    diff_compare_text(d, ODLC_DIFF_METADATA, "name of the graph", first->name, second->name);
+    diff_compare_text(d, ODLC_DIFF_OUTPUTS, "inputs of the graph", names_of(d, first->inputs, first->n_inputs),
                       names_of(d, second->inputs, second->n_inputs));
-    diff_compare_text(d, DIFF_OUTPUTS, "outputs of the graph", names_of(d, first->outputs, first->n_outputs),
+    diff_compare_text(d, ODLC_DIFF_OUTPUTS, "outputs of the graph", names_of(d, first->outputs, first->n_outputs),
                       names_of(d, second->outputs, second->n_outputs));
     for (size_t side = 0; side < 2; side++)
         compare_side(d, &p, side);

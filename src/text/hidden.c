@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/hidden.h"
+#include "text/hidden.h"
 
 #include <stdint.h>
 #include <stdio.h>

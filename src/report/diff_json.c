@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Differences as JSON; the schema is described in docs/dlc-diff-json.md. A change that can break a reader raises its
  * version. */
-#include "tools/diff.h"
+#include "report/diff.h"
 #include "text/json_out.h"
 
 #define SCHEMA_VERSION 1
@@ -17,7 +17,7 @@ static void write_container(struct json_out *j, const char *key, const odlc_cont
     json_end_object(j);
 }
 
-static void write_statistics(struct json_out *j, const struct diff_statistics *s)
+static void write_statistics(struct json_out *j, const struct odlc_diff_statistics *s)
 {
     json_object(j, "statistics");
     json_uint(j, "elements", s->elements);
@@ -36,12 +36,12 @@ static void write_statistics(struct json_out *j, const struct diff_statistics *s
     json_end_object(j);
 }
 
-static void write_record(struct json_out *j, const struct difference *r)
+static void write_record(struct json_out *j, const struct odlc_difference *r)
 {
     json_object(j, NULL);
     json_string(j, "graph", r->graph);
     json_string(j, "layer", r->layer);
-    json_string(j, "category", diff_category_name(r->category));
+    json_string(j, "category", odlc_diff_category_name(r->category));
     json_string(j, "subject", r->subject);
     json_bool(j, "same", r->same);
     json_string(j, "first", r->values[0]);
@@ -66,10 +66,10 @@ void diff_print_json(FILE *stream, const struct diff *d)
         json_string(&j, NULL, d->notes.data[i]);
     json_end_array(&j);
     json_object(&j, "counts");
-    for (size_t i = 0; i < DIFF_CATEGORIES; i++) {
+    for (size_t i = 0; i < ODLC_DIFF_CATEGORIES; i++) {
         if (!d->options->selected[i])
             continue;
-        json_object_inline(&j, diff_category_name(i));
+        json_object_inline(&j, odlc_diff_category_name(i));
         json_uint(&j, "compared", d->compared[i]);
         json_uint(&j, "different", d->differing[i]);
         json_end_object(&j);

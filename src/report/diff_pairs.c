@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "tools/diff.h"
+#include "report/diff.h"
 
 struct diff_pairs diff_pairs_create(struct arena *arena, size_t n_first, size_t n_second)
 {
@@ -48,27 +48,27 @@ void diff_pair_by_key(struct arena *arena, struct diff_pairs *pairs, const char 
 
 /* ---- records ---- */
 
-bool diff_count(struct diff *d, enum diff_category category, bool same)
+bool diff_count(struct diff *d, enum odlc_diff_category category, bool same)
 {
     d->compared[category]++;
     d->differing[category] += !same;
     return !same || d->options->hits;
 }
 
-struct difference *diff_record(struct diff *d, enum diff_category category, const char *subject, bool same,
-                               const char *first, const char *second)
+struct odlc_difference *diff_record(struct diff *d, enum odlc_diff_category category, const char *subject, bool same,
+                                    const char *first, const char *second)
 {
     vec_push(d->arena, &d->list,
-             (struct difference){.category = category,
-                                 .graph = d->graph,
-                                 .layer = d->layer,
-                                 .subject = subject,
-                                 .same = same,
-                                 .values = {first, second}});
+             (struct odlc_difference){.category = category,
+                                      .graph = d->graph,
+                                      .layer = d->layer,
+                                      .subject = subject,
+                                      .same = same,
+                                      .values = {first, second}});
     return &d->list.data[d->list.count - 1];
 }
 
-void diff_compare_text(struct diff *d, enum diff_category category, const char *subject, const char *first,
+void diff_compare_text(struct diff *d, enum odlc_diff_category category, const char *subject, const char *first,
                        const char *second)
 {
     bool same = first && second ? strcmp(first, second) == 0 : first == second;
@@ -78,15 +78,15 @@ void diff_compare_text(struct diff *d, enum diff_category category, const char *
 
 bool diff_found(const struct diff *d)
 {
-    for (size_t i = 0; i < DIFF_CATEGORIES; i++)
+    for (size_t i = 0; i < ODLC_DIFF_CATEGORIES; i++)
         if (d->differing[i])
             return true;
     return false;
 }
 
-const char *diff_category_name(enum diff_category category)
+const char *odlc_diff_category_name(enum odlc_diff_category category)
 {
     static const char *const names[] = {"metadata",   "copyrights", "layers",    "parameters", "outputs",
                                         "dimensions", "types",      "encodings", "weights"};
-    return names[category];
+    return (size_t)category < COUNT_OF(names) ? names[category] : NULL;
 }

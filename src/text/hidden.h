@@ -2,8 +2,8 @@
 /* Characters that must not reach a terminal as they are. Names come from files that anybody may have written: controls
  * would steer the terminal, and characters that nobody sees, or that turn the direction of writing, would show another
  * name than there is. */
-#ifndef TOOLS_HIDDEN_H
-#define TOOLS_HIDDEN_H
+#ifndef TEXT_HIDDEN_H
+#define TEXT_HIDDEN_H
 
 #include <stdbool.h>
 #include <stddef.h>

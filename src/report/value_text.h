@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values of a container as text, for the reports. */
-#ifndef TOOLS_VALUE_TEXT_H
-#define TOOLS_VALUE_TEXT_H
+#ifndef REPORT_VALUE_TEXT_H
+#define REPORT_VALUE_TEXT_H
 
 #include "base/vec.h"
 #include "opendlc/container.h"

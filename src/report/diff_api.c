@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A comparison as an object of the public API. */
+#include "report/diff.h"
+#include "report/report_text.h"
+
+/* Lives in its own arena, diff.arena. */
+struct odlc_diff {
+    struct diff_options options;
+    struct diff diff;
+};
+
+/* Out of line, so that none of its variables lives in the frame that the jump comes back to. */
+__attribute__((noinline)) static odlc_diff *compare(struct arena *arena, const odlc_container *first,
+                                                    const odlc_container *second,
+                                                    const struct odlc_diff_options *options)
+{
+    odlc_diff *made = arena_new(arena, odlc_diff);
+    for (size_t i = 0; i < ODLC_DIFF_CATEGORIES; i++)
+        made->options.selected[i] = !options || !options->categories || options->categories >> i & 1;
+    made->options.by_id = options && options->by_id;
+    made->options.hits = options && options->hits;
+    made->diff = diff_containers(arena, &made->options, first, second);
+    return made;
+}
+
+static bool is_open(const odlc_container *container)
+{
+    size_t n_graphs;
+    return odlc_container_graphs(container, &n_graphs) != NULL;
+}
+
+odlc_status odlc_diff_new(const odlc_container *first, const odlc_container *second,
+                          const struct odlc_diff_options *options, odlc_diff **diff)
+{
+    if (!is_open(first) || !is_open(second))
+        return ODLC_ERR_USAGE;
+    if (options &&
+        (options->struct_size < sizeof *options || report_says_more(options, sizeof *options, options->struct_size) ||
+         options->categories >> ODLC_DIFF_CATEGORIES))
+        return ODLC_ERR_USAGE;
+    struct arena *arena = arena_create();
+    if (!arena || setjmp(*arena_catch(arena))) {
+        arena_destroy(arena);
+        return ODLC_ERR_NOMEM;
+    }
+    *diff = compare(arena, first, second, options);
+    return ODLC_OK;
+}
+
+void odlc_diff_free(odlc_diff *diff)
+{
+    if (diff)
+        arena_destroy(diff->diff.arena);
+}
+
+int odlc_diff_same(const odlc_diff *diff)
+{
+    return !diff_found(&diff->diff);
+}
+
+const struct odlc_difference *odlc_diff_list(const odlc_diff *diff, size_t *count)
+{
+    *count = diff->diff.list.count;
+    return diff->diff.list.data;
+}
+
+const char *const *odlc_diff_notes(const odlc_diff *diff, size_t *count)
+{
+    *count = diff->diff.notes.count;
+    return diff->diff.notes.data;
+}
+
+void odlc_diff_count(const odlc_diff *diff, enum odlc_diff_category category, uint64_t *compared, uint64_t *differing)
+{
+    const bool is_known = (size_t)category < ODLC_DIFF_CATEGORIES;
+    *compared = is_known ? diff->diff.compared[category] : 0;
+    *differing = is_known ? diff->diff.differing[category] : 0;
+}
+
+static void print_json(FILE *stream, const void *diff)
+{
+    diff_print_json(stream, diff);
+}
+
+odlc_status odlc_diff_json(const odlc_diff *diff, char **text, size_t *size)
+{
+    return report_text(print_json, &diff->diff, text, size);
+}

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+import json
+import subprocess
+
+import numpy as np
+import opendlc
+import pytest
+
+
+def test_weights_are_those_of_the_command(container, tools, tmp_path):
+    with opendlc.Container(container) as c:
+        for tensor in c.graph().tensors:
+            if tensor.has_data:
+                npy = tmp_path / "t.npy"
+                subprocess.run([tools / "dlc-info", "-i", container, "--tensor", tensor.name, "--dump", npy], check=True,
+                               stdout=subprocess.DEVNULL)
+                np.testing.assert_array_equal(tensor.array(), np.load(npy))
+                break
+
+
+def test_arrays_are_views_that_outlive_the_container(container):
+    c = opendlc.Container(container.read_bytes())
+    graph = c.graph()
+    one, again = graph.tensor("w0").array(), graph.tensor("w0").array()
+    assert one.__array_interface__["data"] == again.__array_interface__["data"]  # the same memory
+    assert not one.flags.writeable and one.dtype == np.float32
+    c.close()
+    c.close()
+    with pytest.raises(ValueError, match="is closed"):
+        c.graphs
+    assert graph.op("c0").type == "Conv2d"  # what was taken before stays
+    del c, graph
+    np.testing.assert_array_equal(one, again)
+    with pytest.raises(ValueError):
+        one[...] = 0
+
+
+def test_tables(container, tools):
+    report = json.loads(subprocess.run([tools / "dlc-info", "-i", container, "--json"], capture_output=True, check=True).stdout)
+    with opendlc.Container(container) as c:
+        graph, nodes = c.graph("digits"), report["graphs"][0]["nodes"]
+        assert c.report() == report
+        rows = graph.ops_table()
+        assert [(r["name"], r["type"], r["macs"], r["inputs"]) for r in rows] == \
+            [(n["name"], n["type"], n["macs"], n["inputs"]) for n in nodes]
+        assert [(t["name"], list(t["shape"]), t["dtype"]) for t in graph.tensors_table()] == \
+            [(t["name"], t["dims"], t["dtype"]) for t in report["graphs"][0]["tensors"]]
+        assert c.version == (4, 0) and len(graph) == len(list(graph)) == 20
+        attributes = graph.op("c0").attributes
+        assert isinstance(attributes["stride"], np.ndarray) and attributes["packageName"] == "qti.aisw"
+
+
+def test_names_that_are_not_there(container):
+    with opendlc.Container(container) as c:
+        for call in (lambda: c.graph("x"), lambda: c.graph().tensor("x"), lambda: c.graph().op("x")):
+            with pytest.raises(KeyError, match="x"):
+                call()
+
+
+@pytest.mark.parametrize("name", ["v3", "netp", "nr64", "v41"])
+def test_all_versions(root, name):
+    with opendlc.Container(root / "testdata" / f"{name}.dlc") as c:
+        tensors = [tensor for tensor in c.graphs[0].tensors if tensor.has_data]
+        assert [tensor.array().shape for tensor in tensors] == [tensor.shape for tensor in tensors]
+        for tensor in tensors:
+            if tensor.dtype == "String":
+                assert all(isinstance(word, str) for word in tensor.array().flat)
+            elif tensor.encodings:
+                e = tensor.encodings[0]
+                if tensor.encoding_axis is None:
+                    np.testing.assert_allclose(tensor.reals(), (tensor.array() + float(e["offset"])) * e["scale"])
+            else:
+                np.testing.assert_array_equal(tensor.reals(), tensor.array())
+
+
+def test_damage_is_found(container):
+    damaged = bytearray(container.read_bytes())
+    with opendlc.Container(bytes(damaged)) as c:
+        damaged[damaged.index(c.graph().tensor("w0").array().tobytes())] ^= 1
+    with opendlc.Container(damaged) as c:
+        assert [d.severity for d in c.verify()] == ["error"]
+    with pytest.raises(opendlc.InvalidError):
+        opendlc.Container(b"no container")
+    with pytest.raises(opendlc.InvalidError):
+        opendlc.Container(b"")
+
+
+def test_bytes_that_are_open_cannot_be_resized(container):
+    data = bytearray(container.read_bytes())
+    c = opendlc.Container(data)
+    with pytest.raises(BufferError):
+        data.extend(b"x")
+    c.close()
+
+
+def test_diff(container, tools):
+    quantized = opendlc.quantize(container, inputs=[np.zeros((1, 16, 16, 1), np.float32)])
+    assert not opendlc.diff(container, container)
+    found = opendlc.diff(container, quantized.container, categories=["types", "dimensions"])
+    assert found and {d["category"] for d in found.differences} == {"types"}
+    assert found.counts["types"][1] == len(found.differences) == len(found.report()["differences"])
+    assert found.counts["weights"] == (0, 0)
+    first = found.differences[0]
+    assert first["first"].startswith("Float_32") and first["second"].startswith("uFxp_8")
+    with pytest.raises(ValueError, match="no category 'x'"):
+        opendlc.diff(container, container, categories=["x"])
