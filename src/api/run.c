@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "api/backends.h"
-#include "api/lent_gpu.h"
 #include "api/isolated.h"
+#include "api/known_names.h"
+#include "api/lent_gpu.h"
 #include "api/shared_gpu.h"
 #include "api/tensor_io.h"
 #include "backend/gpu/gpu_profile.h"
@@ -17,7 +18,6 @@
 #include "op/op.h"
 
 /* Names listed in the hint of an unknown one. */
-#define LISTED_NAMES 12
 
 /* Showing tensors while they are computed. */
 struct show {
@@ -177,21 +177,6 @@ const char *odlc_run_graph_name(const odlc_run *run)
 
 /* ---- choosing who executes ---- */
 
-/* The hint of an unknown name: the nearest one, or some of those that exist. */
-static const char *suggest(struct arena *arena, const char *name, const char *const *known, size_t count)
-{
-    const char *near = nearest_word(name, known, count);
-    if (near)
-        return arena_printf(arena, "did you mean '%s'?", near);
-    text hint = {0};
-    text_add(arena, &hint, "known names:");
-    for (size_t i = 0; i < count && i < LISTED_NAMES; i++)
-        text_add(arena, &hint, "%s %s", i ? "," : "", known[i]);
-    if (count > LISTED_NAMES)
-        text_add(arena, &hint, " and %zu more; dlc-info lists them all", count - LISTED_NAMES);
-    return hint.data;
-}
-
 static const struct backend *find_backend(const char *name)
 {
     for (size_t i = 0; all_backends[i]; i++)
@@ -207,8 +192,8 @@ static odlc_status bad_backend(odlc_run *run, const char *name, const char *prob
     const char *const *known = odlc_backend_names();
     while (known[count])
         count++;
-    return diag_error(&run->diags, ODLC_ERR_USAGE, AT(.hint = suggest(run->arena, name, known, count)), "run-backend",
-                      "backend '%s' %s", name, problem);
+    return diag_error(&run->diags, ODLC_ERR_USAGE, AT(.hint = known_names_hint(run->arena, name, known, count)),
+                      "run-backend", "backend '%s' %s", name, problem);
 }
 
 static odlc_status set_backends(odlc_run *run, const char *const *names, size_t count)
@@ -402,7 +387,7 @@ static odlc_status unknown_tensor(odlc_run *run, const char *name)
         if (g->tensors.data[i].kind != TENSOR_OUTPUT)
             vec_push(run->arena, &known, g->tensors.data[i].name);
     return diag_error(&run->diags, ODLC_ERR_USAGE,
-                      AT(.file = run->path, .hint = suggest(run->arena, name, known.data, known.count)),
+                      AT(.file = run->path, .hint = known_names_hint(run->arena, name, known.data, known.count)),
                       "run-unknown-tensor", "the graph has no tensor '%s'", name);
 }
 
@@ -426,7 +411,7 @@ static odlc_status unknown_node(odlc_run *run, const char *name)
     for (size_t i = 0; i < g->order.count; i++)
         vec_push(run->arena, &known, graph_node(g, g->order.data[i])->name);
     return diag_error(&run->diags, ODLC_ERR_USAGE,
-                      AT(.file = run->path, .hint = suggest(run->arena, name, known.data, known.count)),
+                      AT(.file = run->path, .hint = known_names_hint(run->arena, name, known.data, known.count)),
                       "run-unknown-node", "the graph has no node '%s'", name);
 }
 
@@ -560,9 +545,20 @@ const struct odlc_io *odlc_run_inputs(const odlc_run *run, size_t *count)
     return run->inputs;
 }
 
+/* There is none of the name: the nearest, or all, are the hint. */
+static odlc_status unknown_io(odlc_run *run, const char *kind, const char *name, const struct odlc_io *ios,
+                              size_t count)
+{
+    const char **known = arena_array(run->arena, const char *, count);
+    for (size_t i = 0; i < count; i++)
+        known[i] = ios[i].name;
+    return diag_error(&run->diags, ODLC_ERR_USAGE,
+                      AT(.file = run->path, .hint = count ? known_names_hint(run->arena, name, known, count) : NULL),
+                      arena_printf(run->arena, "run-unknown-%s", kind), "the graph has no %s '%s'", kind, name);
+}
+
 static odlc_status find_input(odlc_run *run, const char *name, size_t *index)
 {
-    size_t count = run->graph->inputs.count;
     struct arena_mark mark = arena_mark(run->scratch);
     uint32_t found = map_get(&run->input_names, name);
     if (found == MAP_NONE)
@@ -572,12 +568,7 @@ static odlc_status find_input(odlc_run *run, const char *name, size_t *index)
         *index = found;
         return ODLC_OK;
     }
-    const char **known = arena_array(run->arena, const char *, count);
-    for (size_t i = 0; i < count; i++)
-        known[i] = run->inputs[i].name;
-    return diag_error(&run->diags, ODLC_ERR_USAGE,
-                      AT(.file = run->path, .hint = suggest(run->arena, name, known, count)), "run-unknown-input",
-                      "the graph has no input '%s'", name);
+    return unknown_io(run, "input", name, run->inputs, run->graph->inputs.count);
 }
 
 odlc_status odlc_run_find_input(odlc_run *run, const char *name, size_t *index)
@@ -727,19 +718,14 @@ static odlc_status find_result(odlc_run *run, const char *name, size_t *index)
 {
     const struct arena_mark mark = arena_mark(run->scratch);
     const tensor_id wanted = graph_find_named(run->scratch, run->graph, name);
-    const char **known = arena_array(run->scratch, const char *, run->n_listed);
-    for (size_t i = 0; i < run->n_listed; i++) {
-        known[i] = run->results[i].name;
-        if (run->listed[i] != wanted)
-            continue;
-        *index = i;
-        arena_rewind(run->scratch, mark);
-        return ODLC_OK;
-    }
-    const char *hint = run->n_listed ? suggest(run->arena, name, known, run->n_listed) : NULL;
+    size_t i = 0;
     arena_rewind(run->scratch, mark);
-    return diag_error(&run->diags, ODLC_ERR_USAGE, AT(.file = run->path, .hint = hint), "run-unknown-result",
-                      "there is no result '%s'", name);
+    while (i < run->n_listed && run->listed[i] != wanted)
+        i++;
+    if (i == run->n_listed)
+        return unknown_io(run, "result", name, run->results, run->n_listed);
+    *index = i;
+    return ODLC_OK;
 }
 
 odlc_status odlc_run_find_result(odlc_run *run, const char *name, size_t *index)

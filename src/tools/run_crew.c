@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "tools/progress_line.h"
+#include "tools/run_expected.h"
 #include "tools/run_gpu.h"
 
 void run_crew_init(struct run_crew *crew, struct arena *arena, const struct run_settings *settings)
@@ -60,6 +61,12 @@ static void report(struct run_crew *crew, struct progress_line *line)
     progress_line_report(line, &progress);
 }
 
+static odlc_status infer(struct run_worker *w, size_t number)
+{
+    TRY(run_worker_infer(w, number));
+    return w->expected ? run_expected_infer(w->expected) : ODLC_OK;
+}
+
 /* line: of the worker that leads; NULL for others. A worker that runs out of memory fails at the inference that it had.
  */
 static void work(struct run_crew *crew, struct run_worker *w, struct progress_line *line)
@@ -72,7 +79,7 @@ static void work(struct run_crew *crew, struct run_worker *w, struct progress_li
         return;
     }
     while (take(crew, &number)) {
-        give_back(crew, w, number, run_worker_infer(w, number));
+        give_back(crew, w, number, infer(w, number));
         report(crew, line);
     }
 }
@@ -85,7 +92,10 @@ static odlc_status prepare(struct run_crew *crew, struct run_worker *w)
     TRY(run_worker_open(w));
     if (w == crew->workers) /* before the others begin, and before anything is prepared by what is wrong */
         TRY(run_gpu_check(crew->settings, w->run));
-    return run_worker_prepare(w);
+    TRY(run_worker_prepare(w));
+    if (crew->settings->compares_files)
+        run_expected_prepare(w, &w->expected);
+    return ODLC_OK;
 }
 
 struct post {

@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "tools/run_compare.h"
-#include "tools/run_expected.h"
 
 /* ---- opening ---- */
 
@@ -140,9 +139,7 @@ odlc_status run_worker_prepare(struct run_worker *w)
     TRY(run_results_check(w));
     odlc_run_steps(w->run, &n_steps);
     w->step_times = arena_array(w->arena, uint64_t, n_steps);
-    if (w->settings->compares_files)
-        run_expected_prepare(w, &w->expected);
-    else if (w->settings->compared.given)
+    if (w->settings->compared.given && !w->settings->compares_files)
         return run_compare_prepare(w, &w->compare);
     return ODLC_OK;
 }
@@ -218,7 +215,5 @@ odlc_status run_worker_infer(struct run_worker *w, size_t number)
     w->executed++;
     if (!w->settings->debug)
         TRY(run_results_write(w));
-    if (w->expected)
-        return run_expected_infer(w->expected);
     return w->compare ? run_compare_infer(w->compare, inference) : ODLC_OK;
 }

@@ -8,6 +8,7 @@
 #include "backend/gpu/gpu_memory.h"
 #include "backend/gpu/gpu_product.h"
 #include "backend/gpu/gpu_record.h"
+#include "backend/gpu/gpu_run.h"
 #include "op/op.h"
 #include "runtime/device_ops.h"
 

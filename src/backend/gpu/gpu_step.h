@@ -87,9 +87,6 @@ struct gpu_step {
     uint32_t n_rooms;
 };
 
-/* Enqueues the step's kernels, or leaves them to gpu_flush. */
-odlc_status gpu_step_run(struct gpu_step *step, struct arena *scratch, const struct buffer *in,
-                         const struct buffer *out) MUST_USE;
 /* Gives the kernel the buffers of its bindings. */
 odlc_status gpu_bind(const struct gpu *gpu, struct gpu_call *call, const cl_mem *buffers) MUST_USE;
 
