@@ -177,27 +177,29 @@ void gpu_recordings_forget(struct gpu_recordings *r)
         r->waiting.n_calls = r->waiting.n_buffers = 0;
 }
 
-static bool grow(void *array, size_t *room, size_t wanted, size_t size)
+/* Room for so many elements, at least: what was there, or a larger copy of that; NULL: memory runs out, and all stays.
+ */
+static void *grown(void *array, size_t *room, size_t wanted, size_t size)
 {
-    void *old;
     if (wanted <= *room)
-        return true;
-    memcpy(&old, array, sizeof(old));
-    void *grown = realloc(old, 2 * wanted * size);
-    if (!grown)
-        return false;
-    memcpy(array, &grown, sizeof(grown));
-    *room = 2 * wanted;
-    return true;
+        return array;
+    void *larger = realloc(array, 2 * wanted * size);
+    *room = larger ? 2 * wanted : *room;
+    return larger;
 }
 
 odlc_status gpu_recordings_add(struct gpu_recordings *r, struct gpu_call *call, const cl_mem *buffers)
 {
     struct sequence *s = &r->waiting;
     const size_t count = call->bindings.count;
-    if (!grow(&s->calls, &r->max_calls, s->n_calls + 1, sizeof(*s->calls)) ||
-        !grow(&s->buffers, &r->max_buffers, s->n_buffers + count, sizeof(*s->buffers)))
+    struct gpu_call **calls = grown(s->calls, &r->max_calls, s->n_calls + 1, sizeof(*s->calls));
+    if (!calls)
         return ODLC_ERR_NOMEM;
+    s->calls = calls;
+    cl_mem *all = grown(s->buffers, &r->max_buffers, s->n_buffers + count, sizeof(*s->buffers));
+    if (!all && count)
+        return ODLC_ERR_NOMEM;
+    s->buffers = all;
     s->calls[s->n_calls++] = call;
     for (size_t i = 0; i < count; i++)
         s->buffers[s->n_buffers++] = buffers[i];

@@ -3,10 +3,10 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include "backend/gpu/gpu_context.h"
 #include "backend/gpu/gpu_tuning.h"
+#include "base/clock.h"
 
 /* Executions that are measured of a candidate, after one that is not; the least of their times counts. */
 enum { MOST_RUNS = 7, LEAST_RUNS = 3 };
@@ -16,13 +16,6 @@ static const double enough = 20e3;
 static const double worth = 0.97;
 /* One that takes that many times as long as the best so far is not executed again. */
 static const double hopeless = 1.5;
-
-static uint64_t now(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
-}
 
 /* ---- measuring ---- */
 
@@ -229,16 +222,16 @@ static uint32_t index_of(const struct gpu_candidates *c, const char *name)
 static const struct gpu_tuned *measure_all(struct gpu_making *m, const struct gpu_candidates *c)
 {
     struct gpu_tuning *tuning = m->gpu->context->tuning;
-    double times[GPU_MOST_CANDIDATES], usual = 0;
+    double times[GPU_MOST_CANDIDATES] = {0}, usual = 0;
     uint32_t best = 0;
     for (uint32_t i = 0; i < c->count; i++) {
-        const uint64_t begin = now();
+        const uint64_t begin = clock_nanoseconds();
         if (!gpu_tuning_has_time(tuning)) {
             gpu_tuning_skip(tuning);
             return NULL;
         }
         const bool right = try(m, c, i, i ? times[best] : 0, &times[i]);
-        gpu_tuning_spend(tuning, now() - begin);
+        gpu_tuning_spend(tuning, clock_nanoseconds() - begin);
         if (!right && i == 0)
             return NULL;
         if (i == 0)
