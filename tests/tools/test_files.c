@@ -108,12 +108,12 @@ START_TEST(result_paths_stay_below_the_folder)
     static const char *const bad[] = {"..", "../x", "a/../b", "/..", "a/..", ".", "./a", "a/./b"};
     const char *path;
     for (size_t i = 0; i < COUNT_OF(good); i++) {
-        ck_assert_int_eq(output_path(arena, &diags, "dir", good[i].tensor, &path), ODLC_OK);
+        ck_assert_int_eq(output_path(arena, &diags, "dir", good[i].tensor, ".raw", &path), ODLC_OK);
         ck_assert_str_eq(path, good[i].path);
     }
-    ck_assert_int_eq(output_path(arena, &diags, "dir", "///", &path), ODLC_ERR_INVALID);
+    ck_assert_int_eq(output_path(arena, &diags, "dir", "///", ".raw", &path), ODLC_ERR_INVALID);
     for (size_t i = 0; i < COUNT_OF(bad); i++)
-        ck_assert_int_eq(output_path(arena, &diags, "dir", bad[i], &path), ODLC_ERR_INVALID);
+        ck_assert_int_eq(output_path(arena, &diags, "dir", bad[i], ".raw", &path), ODLC_ERR_INVALID);
 }
 END_TEST
 
