@@ -157,9 +157,9 @@ static bool has_idle_processor(void)
 }
 
 /* From how many bytes to permute on. */
-static uint64_t pays_from(const struct dlc_writing *w)
+static uint64_t pays_from(const struct dlc_writing *w, const struct dlc_params *params)
 {
-    if (w->threads == 0 && has_idle_processor())
+    if (w->threads == 0 && params->size >= UNASKED && has_idle_processor())
         return UNASKED;
     return w->threads == 2 ? PAYS : UINT64_MAX;
 }
@@ -185,7 +185,7 @@ static bool is_worth_it(const struct dlc_params *params, uint64_t mapped, uint64
 struct tiles_ahead *tiles_ahead_begin(const struct dlc_writing *w, const struct dlc_params *params, uint64_t mapped)
 {
     uint64_t largest;
-    if (!is_worth_it(params, mapped, pays_from(w), &largest))
+    if (!is_worth_it(params, mapped, pays_from(w, params), &largest))
         return NULL;
     struct tiles_ahead *a = arena_new(w->arena, struct tiles_ahead);
     *a = (struct tiles_ahead){.params = params,

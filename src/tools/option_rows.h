@@ -65,7 +65,7 @@ struct option {
      .shorts = {"q"},                                                                                       \
      .section = (heading),                                                                                  \
      .unrecorded = true,                                                                                    \
-     .help = "errors and results only: no warnings, no summary, no progress"},                              \
+     .help = "results, errors and warnings only: no notes, no summary, no progress"},                       \
         {.id = OPT_HELP, .name = "help", .shorts = {"h"}, .section = (heading), .help = "print this help"}, \
         {.id = OPT_VERSION, .name = "version", .section = (heading), .help = "print the version"},          \
     {                                                                                                       \

@@ -163,7 +163,7 @@ static void record_use(struct parser *p, const struct option_use *use)
  * number: all else is an operand. */
 static bool takes_word(const struct option *row, size_t count, const char *arg)
 {
-    if (!row || count < row->min || row->max != 1)
+    if (!row || count < row->min || row->max != 1 || !row->values)
         return true;
     const char *word = row->values + 1; /* "[info|debug]", "[N]" */
     if (*word == 'N')

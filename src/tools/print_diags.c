@@ -15,7 +15,7 @@ void print_diag(FILE *stream, const char *command, const struct odlc_diag *diag,
 {
     struct json_out lines = json_out_to(stream, true);
     const struct diag_style style = style_of(stream, diag->severity);
-    if (terminal_is_quiet() && diag->severity != ODLC_ERROR)
+    if (terminal_is_quiet() && diag->severity == ODLC_NOTE && !diag_explains_error(diag))
         return;
     if (format == DIAG_JSON)
         json_diag(&lines, diag);

@@ -16,7 +16,7 @@ size_t terminal_width(FILE *stream);
 /* True on a terminal that has colours, unless the environment's NO_COLOR is set to anything (no-color.org). */
 bool terminal_colours(FILE *stream);
 
-/* The command was told to say errors and results alone: no warnings, notes, summary or progress. */
+/* The command was told to say results, errors and warnings alone: no notes, summary or progress. */
 void terminal_be_quiet(void);
 bool terminal_is_quiet(void);
 

@@ -263,7 +263,7 @@ def json_lines(w):
         severity = "error" if status else "note" if codes == ["option-ignored"] else "warning"
         w.checks.equal(f"json {label}: severities", {line["severity"] for line in lines}, {severity})
     for label, args, codes in (("unknown", ["--nonsense", "--json"], ["option-unknown"]),
-                               ("two", ["--json", "stray", "--debug", "1", "2"], ["argument-stray"] * 2),
+                               ("two", ["--json", "a", "b", "stray", "--debug", "1", "2"], ["argument-stray"] * 2),
                                ("missing", ["--js"], ["option-missing"]), ("value", ["--json", "-i"], ["option-value"])):
         done = w.converter(*args)
         w.checks.equal(f"json usage, {label}: status", done.returncode, 2)

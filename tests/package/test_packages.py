@@ -130,7 +130,8 @@ def libraries(checks, folder):
                   "libnone-of-that-name.so: error: the library cannot be loaded", "LD_LIBRARY_PATH"):
         checks.check(f"libraries: {words}", words in done.stderr, done.stderr)
     for value, words in (("lib.so", "names no function that provides the package"),
-                         ("lib.so:P:GPU", "packages for target GPU cannot be executed here")):
+                         ("lib.so:P:GPU", "the library cannot be loaded"),
+                         ("lib.so:P:NPU", "packages for target NPU cannot be executed here")):
         done = net_run(container, "inputs.txt", folder / "out", "--op_packages", value, cwd=EXAMPLES)
         checks.check(f"--op_packages {value}", done.returncode != 0 and words in done.stderr, done.stderr)
     checks.check("nothing is written", not (folder / "out").exists())

@@ -128,7 +128,7 @@ def kernels_compile(checks, package, found):
         kernel = text[text.index('R"(') + 3:text.index(')";')]
         found.append(source.name)
         command = ["clang", "-xcl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header", "-fsyntax-only",
-                   "--target=spir64", *WARNINGS, "-Wno-unused-parameter", "-"]
+                   "--target=spir64", *(f"-D{side}{i}=float" for side in ("INPUT", "OUTPUT") for i in range(16)), *WARNINGS, "-Wno-unused-parameter", "-"]
         done = subprocess.run(command, input=kernel, capture_output=True, text=True, check=False)
         checks.check(f"kernel of {source}", done.returncode == 0, done.stderr[-1500:])
 

@@ -35,7 +35,7 @@ def made(checks, folder):
 
 
 def page_of(checks, folder, document):
-    done = run("dlc-viewer", "-i", "m.dlc", "--explain", "e.json", "-s", "page.html", cwd=folder)
+    done = run("dlc-viewer", "-i", "m.dlc", "--explain", "e.json", "-s", "page.html", "-q", cwd=folder)
     checks.equal("page", (done.returncode, done.stdout, done.stderr), (0, "", ""))
     text = (folder / "page.html").read_text()
     inside = re.search(r'<script type="application/json" id="model">(.*?)</script>', text, re.DOTALL).group(1)
@@ -73,7 +73,7 @@ def refused(checks, folder, document):
     other = json.loads(json.dumps(document))
     other["steps"][0]["node"] = "stranger"
     fails("another container", 1, ["of another container"], other)
-    fails("of a drawing", 2, ["--explain is for a page of its own"], document, "--dot")
+    fails("of a drawing", 2, ["--explain is for a page"], document, "--dot")
     fails("and a report", 2, ["--explain is for a page of its own"], document, "--report", "bad.json")
 
 

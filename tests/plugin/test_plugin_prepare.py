@@ -41,7 +41,7 @@ def loading(b):
     b.make("loading", [("+Third", ["x"], ["y"], {})], [("y", DIMS)])
     done, _ = execute(b.folder, {b.stages: "Noted"}, {"x": X}, env={"TELL": "1"})
     b.checks.check("loading: order", "'provider init getInfo logInitialize qhpi_init' by qhpi_init" in done.stderr, done.stderr)
-    for target, status in (("", 0), (":CPU", 0), (":htp", 0), (":GPU", 1)):
+    for target, status in (("", 0), (":CPU", 0), (":htp", 0), (":NPU", 1)):
         done, found = execute(b.folder, {b.stages: "Stages"}, {"x": X}, target=target)
         b.checks.check(f"loading: target {target}", done.returncode == status and (status or (found["y"] == (X + 3).ravel()).all()),
                        done.stderr)

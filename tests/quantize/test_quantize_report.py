@@ -120,7 +120,7 @@ def pairs(b):
         close(b.checks, f"pair {t['tensor']}", t["error"], measured(floats[t["tensor"]], fixed[t["tensor"]]))
         row = next((line for line in done.stdout.splitlines() if line.rstrip(" |").endswith(" " + t["tensor"])), "")
         b.checks.check(f"row of {t['tensor']}", f"{t['error']['sqnr']:.1f}" in row and t["op"] in row, done.stdout)
-    for more, words in ((("--compare", "reference", "--compare_json", b.path("d.json")), "comparison of two containers"),
+    for more, words in ((("--compare", "reference", "--compare_json", b.path("d.json")), "comparison with a container or with files"),
                         (("--compare", b.path("none.dlc")), "none.dlc")):
         done = run("net-run", "--container", b.path("q.dlc"), "--input_list", b.path("list.txt"), "--output_dir", b.path("out"),
                    *more)
