@@ -219,28 +219,29 @@ START_TEST(help_lists_every_row)
     FILE *stream = open_memstream(&printed, &size);
     options_print_help(stream, &self);
     fclose(stream);
-    ck_assert_str_eq(printed, "Usage: tool -i FILE\n"
-                              "\n"
-                              "Does things.\n"
-                              "\n"
-                              "Files:\n"
-                              "  -i, --input_network FILE        the model\n"
-                              "  -d, --input_dim NAME DIMS       dimensions of an input\n"
-                              "  -udo, --udo_config_paths FILE...\n"
-                              "                                  descriptions of user-defined ops, a sentence that is "
-                              "long enough\n"
-                              "                                  to be wrapped by the printer of the help\n"
-                              "  --debug [N]                     say more\n"
-                              "  --dry_run                       write nothing\n"
-                              "  --depth N                       a number\n"
-                              "  --strict                        nothing\n"
-                              "  -q, --quiet                     results, errors and warnings only: no notes, no summary, no\n"
-                              "                                  progress\n"
-                              "  -h, --help                      print this help\n"
-                              "  --version                       print the version\n"
-                              "  --completion bash|zsh|fish      print the completion script for a shell\n"
-                              "\n"
-                              "The end.\n");
+    ck_assert_str_eq(printed,
+                     "Usage: tool -i FILE\n"
+                     "\n"
+                     "Does things.\n"
+                     "\n"
+                     "Files:\n"
+                     "  -i, --input_network FILE        the model\n"
+                     "  -d, --input_dim NAME DIMS       dimensions of an input\n"
+                     "  -udo, --udo_config_paths FILE...\n"
+                     "                                  descriptions of user-defined ops, a sentence that is "
+                     "long enough\n"
+                     "                                  to be wrapped by the printer of the help\n"
+                     "  --debug [N]                     say more\n"
+                     "  --dry_run                       write nothing\n"
+                     "  --depth N                       a number\n"
+                     "  --strict                        nothing\n"
+                     "  -q, --quiet                     results, errors and warnings only: no notes, no summary, no\n"
+                     "                                  progress\n"
+                     "  -h, --help                      print this help\n"
+                     "  --version                       print the version\n"
+                     "  --completion bash|zsh|fish      print the completion script for a shell\n"
+                     "\n"
+                     "The end.\n");
     free(printed);
 }
 END_TEST
