@@ -174,10 +174,9 @@ static odlc_status bad_wire(struct walk *w, uint64_t at, const char *field, cons
         text_add(w->diags->arena, &where, "%s.", w->trail[i]);
     text_add(w->diags->arena, &where, "%s", field);
     bool named = where.count > 0;
-    const char *hint = file_kind_hint(w->diags->arena, w->file->data, (size_t)min_u64(w->file->size, FILE_KIND_BYTES),
-                                      w->schema->what);
-    if (!hint)
-        hint = arena_printf(w->diags->arena, "the file is damaged or truncated, or is not in %s", w->schema->form);
+    const char *damaged =
+        arena_printf(w->diags->arena, "the file is damaged or truncated, or is not in %s", w->schema->form);
+    const char *hint = file_kind_hint(w->diags->arena, w->file->data, w->file->size, w->schema->what, damaged);
     return diag_error(w->diags, ODLC_ERR_INVALID,
                       AT(.file = w->file->path, .offset = at, .has_offset = 1, .hint = hint), "model-wire",
                       "not %s: %s%s%s", w->schema->what, what, named ? " in " : "", named ? where.data : "");

@@ -28,16 +28,6 @@ static odlc_status bad_argument(odlc_gpu *gpu, const char *what)
 
 /* ---- descriptors ---- */
 
-static enum dtype find_dtype(const char *display)
-{
-    for (int d = DT_NONE + 1; d < DT_COUNT; d++) {
-        const char *name = dtype_info((enum dtype)d)->display;
-        if (name && strcmp(name, display) == 0 && dtype_size((enum dtype)d))
-            return (enum dtype)d;
-    }
-    return DT_NONE;
-}
-
 static bool has_unknown_members(const struct odlc_gpu_descriptor *d)
 {
     const uint8_t *bytes = (const uint8_t *)d;
@@ -71,8 +61,8 @@ static odlc_status read_descriptor(odlc_gpu *gpu, const struct odlc_gpu_descript
                    "a descriptor is of a kind of memory that is not known");
     if (!d->buffer || !d->dtype)
         return bad_argument(gpu, "a descriptor has no buffer, or does not say the type of its elements");
-    *out = (struct type){.dtype = find_dtype(d->dtype)};
-    if (out->dtype == DT_NONE)
+    *out = (struct type){.dtype = dtype_from_display(d->dtype)};
+    if (out->dtype == DT_NONE || !dtype_size(out->dtype))
         return diag_error(&gpu->diags, ODLC_ERR_USAGE, AT(.file = NULL), "gpu-memory-argument",
                           "there are no tensors of type '%s'", d->dtype);
     return read_shape(gpu, d, out);

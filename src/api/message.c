@@ -5,7 +5,8 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
+
+#include "base/clock.h"
 
 enum { MOST_BYTES = 256 << 20 }; /* of a message: texts of diagnostics and names of nodes */
 
@@ -59,9 +60,7 @@ bool message_send(const struct message *m, int socket)
 
 static int64_t now_ms(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    return (int64_t)(clock_nanoseconds() / 1000000);
 }
 
 static enum receipt wait_for_bytes(int socket, int64_t deadline)

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 struct mapping {
     void *data;
     size_t size;
@@ -81,14 +83,12 @@ static _Noreturn void work_and_end(struct arena *arena, struct account *account,
 static bool await(pid_t child, double seconds, int *status)
 {
     const struct timespec pause = {.tv_nsec = 200000};
-    struct timespec begin, now;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
+    const double begin = clock_seconds();
     for (;;) {
         pid_t ended = waitpid(child, status, WNOHANG);
         if (ended == child || (ended < 0 && errno == ECHILD))
             return true;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        if ((double)(now.tv_sec - begin.tv_sec) + (double)(now.tv_nsec - begin.tv_nsec) * 1e-9 > seconds) {
+        if (clock_seconds() - begin > seconds) {
             kill(child, SIGKILL);
             waitpid(child, status, 0);
             return false;

@@ -142,13 +142,14 @@ static const struct kind {
     {is_zip, "a zip file", "unpack it"},
 };
 
-const char *file_kind_hint(struct arena *arena, const uint8_t *head, size_t size, const char *wanted)
+const char *file_kind_hint(struct arena *arena, const uint8_t *bytes, uint64_t size, const char *wanted,
+                           const char *otherwise)
 {
-    const struct head h = {head, size};
+    const struct head h = {bytes, size < FILE_KIND_BYTES ? (size_t)size : FILE_KIND_BYTES};
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
         if (kinds[i].is(&h))
             return strcmp(kinds[i].what, wanted) == 0
-                       ? NULL
+                       ? otherwise
                        : arena_printf(arena, "this is %s: %s", kinds[i].what, kinds[i].advice);
-    return NULL;
+    return otherwise;
 }

@@ -5,11 +5,12 @@
 
 #include "base/arena.h"
 
-/* How many bytes are looked at, if there are as many. */
+/* The first bytes that tell; more do no harm, and are not touched. */
 #define FILE_KIND_BYTES 512
 
-/* "this is a TensorFlow graph: tensorflow-to-dlc converts those". `wanted` is what the reader expects, as the table of
- * kinds calls it ("an ONNX model"); NULL when the file seems to be that, or nothing that is known. */
-const char *file_kind_hint(struct arena *arena, const uint8_t *head, size_t size, const char *wanted);
+/* "this is a TensorFlow model: tensorflow-to-dlc converts it". `wanted` is what the reader expects, as the table of
+ * kinds calls it ("an ONNX model"); `otherwise` when the file seems to be that, or nothing that is known. */
+const char *file_kind_hint(struct arena *arena, const uint8_t *bytes, uint64_t size, const char *wanted,
+                           const char *otherwise);
 
 #endif

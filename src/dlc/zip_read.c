@@ -64,9 +64,8 @@ static odlc_status find_end(const struct zip_reader *z, uint8_t record[END_SIZE]
     arena_rewind(z->arena, mark);
     TRY(file_read(f, z->diags, 0, first, n_first));
     bool cut_off = n_first >= 4 && load_le(first, 4) == 0x04034B50;
-    const char *hint = cut_off ? NULL : file_kind_hint(z->arena, first, n_first, "a DLC container");
-    if (!hint)
-        hint = "a DLC container is a zip file that holds an entry named model";
+    const char *form = "a DLC container is a zip file that holds an entry named model";
+    const char *hint = cut_off ? form : file_kind_hint(z->arena, first, n_first, "a DLC container", form);
     return diag_error(z->diags, ODLC_ERR_INVALID, AT(.file = f->path, .hint = hint), "dlc-not-a-container",
                       "not a DLC container%s", cut_off ? ", or one that is cut off" : "");
 }

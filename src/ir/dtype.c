@@ -103,6 +103,14 @@ enum dtype dtype_from_name(const char *name)
     return DT_NONE;
 }
 
+enum dtype dtype_from_display(const char *name)
+{
+    for (int i = DT_NONE + 1; i < DT_COUNT; i++)
+        if (table[i].display && strcmp(table[i].display, name) == 0)
+            return (enum dtype)i;
+    return DT_NONE;
+}
+
 enum dtype dtype_narrowed(enum dtype dtype)
 {
     if (dtype_is_small_float(dtype))

@@ -75,6 +75,8 @@ enum dtype dtype_narrowed(enum dtype dtype);
 bool dtype_in_containers(enum dtype dtype);
 /* DT_NONE when there is none of that name or code. */
 enum dtype dtype_from_name(const char *name);
+/* By the name that reports print ("Float_32", "uFxp_8"). */
+enum dtype dtype_from_display(const char *name);
 enum dtype dtype_from_udo(const char *name);
 enum dtype dtype_from_dlc(uint32_t code);
 

@@ -252,7 +252,11 @@ static const char *key_of(struct arena *arena, const char *path, const char *pro
     return arena_printf(arena, "%s:%s", library_file(arena, path), provider ? provider : "");
 }
 
-static odlc_status load_new(struct diags *diags, const char *path, const char *provider, struct package **out)
+typedef odlc_status begin_fn(struct package *p, struct diags *diags, const char *path);
+
+/* A package that `begin` fills, in an arena of its own; `what` is told of faults of the library's code. */
+static odlc_status load_framed(struct diags *diags, const char *what, const char *path, begin_fn *begin_it,
+                               const struct package *model, struct package **out)
 {
     struct arena *arena = arena_create();
     if (!arena)
@@ -263,22 +267,33 @@ static odlc_status load_new(struct diags *diags, const char *path, const char *p
         return ODLC_ERR_NOMEM;
     }
     struct package *p = arena_new(arena, struct package);
+    *p = *model;
     p->arena = arena;
-    p->uses = 1;
-    p->provider = provider ? arena_strdup(arena, provider) : NULL;
     pthread_mutex_init(&p->lock, NULL);
     log_sink_begin();
-    foreign_begin(arena_printf(arena, "loading package %s", path));
-    odlc_status status = begin(p, diags, path);
+    foreign_begin(arena_printf(arena, "loading %s %s", what, path));
+    const odlc_status status = begin_it(p, diags, path);
     foreign_end();
     log_sink_end(diags, AT(.file = path));
-    if (status != ODLC_OK) {
+    if (status != ODLC_OK)
         end(p);
-        return status;
-    }
-    p->key = key_of(arena, path, provider); /* of a name that the loader looked for it says the file only now */
-    *out = p;
+    else
+        *out = p;
+    return status;
+}
+
+static odlc_status begin_named(struct package *p, struct diags *diags, const char *path)
+{
+    const char *asked = p->provider ? arena_strdup(p->arena, p->provider) : NULL;
+    p->provider = asked; /* a registration library tells another one */
+    TRY(begin(p, diags, path));
+    p->key = key_of(p->arena, path, asked); /* of a name that the loader looked for it says the file only now */
     return ODLC_OK;
+}
+
+static odlc_status load_new(struct diags *diags, const char *path, const char *provider, struct package **out)
+{
+    return load_framed(diags, "package", path, begin_named, &(struct package){.uses = 1, .provider = provider}, out);
 }
 
 static odlc_status load_locked(struct diags *diags, const char *path, const char *provider, const char *key,
@@ -337,8 +352,9 @@ static odlc_status begin_device(struct package *p, struct diags *diags, const ch
 {
     const struct registration *r = &p->registration;
     p->provider = arena_printf(p->arena, "%sInterfaceProvider", r->info->packageName);
-    TRY(library_open_beside(p->arena, diags, &r->library, name, &p->library));
+    const odlc_status opened = library_open_beside(p->arena, diags, &r->library, name, &p->library);
     p->registration.library.handle = NULL; /* it is the package's */
+    TRY(opened);
     TRY(initialize(p, diags));
     if (!p->is_device)
         return library_error(diags, ODLC_ERR_UNSUPPORTED, &p->library, "package-core", NULL,
@@ -348,29 +364,7 @@ static odlc_status begin_device(struct package *p, struct diags *diags, const ch
 
 static odlc_status load_device(const struct package *of, struct diags *diags, const char *name, struct package **out)
 {
-    struct arena *arena = arena_create();
-    if (!arena)
-        return ODLC_ERR_NOMEM;
-    if (setjmp(*arena_catch(arena))) {
-        foreign_end();
-        arena_destroy(arena);
-        return ODLC_ERR_NOMEM;
-    }
-    struct package *p = arena_new(arena, struct package);
-    p->arena = arena;
-    p->registration = of->registration;
-    pthread_mutex_init(&p->lock, NULL);
-    log_sink_begin();
-    foreign_begin(arena_printf(arena, "loading library %s", name));
-    const odlc_status status = begin_device(p, diags, name);
-    foreign_end();
-    log_sink_end(diags, AT(.file = name));
-    p->registration.library.handle = NULL;
-    if (status != ODLC_OK)
-        end(p);
-    else
-        *out = p;
-    return status;
+    return load_framed(diags, "library", name, begin_device, &(struct package){.registration = of->registration}, out);
 }
 
 /* Whether a library that is not there is all that is wrong. */

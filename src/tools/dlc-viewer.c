@@ -8,6 +8,7 @@
 #include "tools/explain/explain_page.h"
 #include "tools/options.h"
 #include "tools/progress_line.h"
+#include "tools/text_file.h"
 #include "tools/text_table.h"
 #include "tools/viewer/viewer.h"
 
@@ -113,20 +114,6 @@ static const char *saved_path(const struct session *s)
     return strcmp(path, "-") == 0 ? NULL : path;
 }
 
-static odlc_status put(struct session *s, const text *result)
-{
-    const char *path = saved_path(s);
-    struct out_file *out;
-    if (!path) {
-        if (fwrite(result->data, 1, result->count, stdout) != result->count || fflush(stdout) != 0)
-            return diag_error(&s->diags, ODLC_ERR_IO, AT(.file = NULL), "io", "the result could not be written");
-        return ODLC_OK;
-    }
-    TRY(out_create(s->arena, &s->diags, path, &out));
-    TRY(out_write(out, result->data, result->count));
-    return out_commit(out);
-}
-
 /* What follows when all went well: a line for people, and the browser. */
 static odlc_status finish(struct session *s)
 {
@@ -183,7 +170,7 @@ static odlc_status view(struct session *s)
     TRY(odlc_container_open(s->container, options_value(&s->options, OPT_INPUT, "")));
     TRY(find_graph(s));
     TRY(make(s, &result));
-    TRY(put(s, &result));
+    TRY(text_put(s->arena, &s->diags, options_value(&s->options, OPT_SAVE, "-"), result.data, result.count));
     s->saved = saved_path(s) ? result.count : 0;
     return ODLC_OK;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What net-run reads: raw and .npy files that an input list names. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/fault.h"
 #include "base/file.h"
@@ -18,15 +17,6 @@ static const char *dims_text(struct arena *arena, const struct odlc_io *io)
     return dims.data;
 }
 
-/* The type of containers that goes by the name. */
-static enum dtype dtype_of(const char *display)
-{
-    for (int i = 0; i < DT_COUNT; i++)
-        if (dtype_info((enum dtype)i)->display && strcmp(dtype_info((enum dtype)i)->display, display) == 0)
-            return (enum dtype)i;
-    return DT_NONE;
-}
-
 /* The elements of an array as the input has them: integers and bools exactly, all else as floats, or, where inputs are
  * in their own types, as they are. */
 static odlc_status set_array(struct run_worker *w, odlc_run *run, size_t index, const struct view *array,
@@ -34,7 +24,7 @@ static odlc_status set_array(struct run_worker *w, odlc_run *run, size_t index, 
 {
     size_t n_inputs;
     const struct odlc_io *io = &odlc_run_inputs(run, &n_inputs)[index];
-    const enum dtype own = dtype_of(io->dtype);
+    const enum dtype own = dtype_from_display(io->dtype);
     const bool fixed = dtype_is_fixed(own);
     uint64_t bad;
     if (fixed && w->settings->native_inputs && view_size(array, array->dtype) != io->native_size)

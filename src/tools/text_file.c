@@ -11,11 +11,17 @@ bool text_file_open(struct text_file *file)
     return file->stream != NULL;
 }
 
-static odlc_status write_stream(struct diags *diags, const struct text_file *file)
+odlc_status text_put(struct arena *arena, struct diags *diags, const char *path, const void *bytes, size_t size)
 {
-    if (fwrite(file->text, 1, file->size, stdout) == file->size && fflush(stdout) == 0)
-        return ODLC_OK;
-    return diag_error(diags, ODLC_ERR_IO, AT(.file = NULL), "io", "standard output cannot be written");
+    struct out_file *out;
+    if (strcmp(path, "-") == 0) {
+        if (fwrite(bytes, 1, size, stdout) == size && fflush(stdout) == 0)
+            return ODLC_OK;
+        return diag_error(diags, ODLC_ERR_IO, AT(.file = NULL), "io", "the result could not be written");
+    }
+    TRY(out_create(arena, diags, path, &out));
+    TRY(out_write(out, bytes, size));
+    return out_commit(out);
 }
 
 /* Whether all that was written is there. The C library may close the stream well and have no bytes to give. */
@@ -51,17 +57,8 @@ const char *text_written(struct arena *arena, void (*write)(FILE *stream, const 
 
 odlc_status text_file_write(struct arena *arena, struct diags *diags, struct text_file *file, const char *path)
 {
-    struct out_file *out;
-    odlc_status status = ODLC_ERR_NOMEM;
-    const bool closed = text_file_close(file), streams = closed && strcmp(path, "-") == 0;
-    if (streams)
-        status = write_stream(diags, file);
-    else if (closed)
-        status = out_create(arena, diags, path, &out);
-    if (status == ODLC_OK && !streams)
-        status = out_write(out, file->text, file->size);
-    if (status == ODLC_OK && !streams)
-        status = out_commit(out);
+    const odlc_status status =
+        text_file_close(file) ? text_put(arena, diags, path, file->text, file->size) : ODLC_ERR_NOMEM;
     free(file->text);
     return status;
 }

@@ -13,6 +13,10 @@ struct text_file {
     size_t size;
 };
 
+/* Writes a file that appears when it is complete, or standard output for "-". As out_create; ODLC_ERR_IO. */
+odlc_status text_put(struct arena *arena, struct diags *diags, const char *path, const void *bytes,
+                     size_t size) MUST_USE;
+
 /* False: there is no memory. */
 bool text_file_open(struct text_file *file);
 /* Writes the file, or standard output for "-", and gives the text's memory back in any case. ODLC_ERR_NOMEM: the text

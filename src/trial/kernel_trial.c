@@ -3,8 +3,8 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "package/status_text.h"
 #include "trial/native_twin.h"
 #include "trial/thread_trial.h"
@@ -120,23 +120,16 @@ static void writes_all(struct at_work *w)
 
 /* ---- time and odd numbers ---- */
 
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static void measure(struct at_work *w)
 {
-    const double begin = seconds();
+    const double begin = clock_seconds();
     uint32_t calls = 0;
     contained_stage(w->c, "measure, %s", w->made.label);
     do {
         w->op.impl->opImplFn(w->op.impl->userData);
         calls++;
-    } while (calls < 1000 && seconds() - begin < 0.05);
-    w->c->microseconds = (seconds() - begin) / calls * 1e6;
+    } while (calls < 1000 && clock_seconds() - begin < 0.05);
+    w->c->microseconds = (clock_seconds() - begin) / calls * 1e6;
 }
 
 /* Executes with the first element of the first real activation replaced; NULL: there is none, or no real output. */

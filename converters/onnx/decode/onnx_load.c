@@ -39,10 +39,8 @@ static odlc_status outcome(struct decode *d)
 
 static odlc_status check_header(struct decode *d, const struct sections *model)
 {
-    const char *hint = file_kind_hint(d->diags->arena, d->file->data, (size_t)min_u64(d->file->size, FILE_KIND_BYTES),
-                                      onnx_schema.what);
-    if (!hint)
-        hint = "give a model that was saved in ONNX's protobuf form (.onnx)";
+    const char *hint = file_kind_hint(d->diags->arena, d->file->data, d->file->size, onnx_schema.what,
+                                      "give a model that was saved in ONNX's protobuf form (.onnx)");
     int64_t version = d->model->ir_version;
     if (d->file->size == 0)
         return decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d), .hint = hint), "onnx-empty",

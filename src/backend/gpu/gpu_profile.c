@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backend/gpu/gpu_profile.h"
 
-#include <time.h>
-
 #include "backend/gpu/gpu_step.h"
+#include "base/clock.h"
 
 struct seen {
     const struct gpu_step *step;
@@ -22,9 +21,7 @@ struct gpu_recorder {
 static void see(void *object, const struct gpu_step *step, const struct gpu_call *call, cl_event event)
 {
     struct gpu_recorder *r = object;
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    const struct seen seen = {step, call->name, event, (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec};
+    const struct seen seen = {step, call->name, event, clock_nanoseconds()};
     if (clRetainEvent(event) == CL_SUCCESS)
         vec_push(r->arena, &r->seen, seen);
 }
