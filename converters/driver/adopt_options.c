@@ -4,6 +4,8 @@
 #include <stdalign.h>
 #include <string.h>
 
+#include "base/struct_size.h"
+
 static const struct odlc_convert_options defaults = {
     .struct_size = sizeof defaults,
 #define ODLC_DECLARE(type, member, initial) .member = (initial),
@@ -38,16 +40,6 @@ const struct odlc_member *odlc_convert_members(size_t *count, size_t *size)
     *count = COUNT_OF(members);
     *size = sizeof(struct odlc_convert_options);
     return members;
-}
-
-/* What a newer program says in members that are not known here. */
-static bool says_more(const struct odlc_convert_options *given)
-{
-    const char *bytes = (const char *)given;
-    for (size_t i = sizeof *given; i < given->struct_size; i++)
-        if (bytes[i])
-            return true;
-    return false;
 }
 
 static const struct odlc_name_value *canonical_pairs(const struct context *c, const struct odlc_name_value *pairs,
@@ -86,7 +78,7 @@ odlc_status adopt_options(struct context *c, const struct odlc_convert_options *
     if (size < least || size % alignof(struct odlc_convert_options))
         return diag_error(c->diags, ODLC_ERR_USAGE, AT(.hint = "odlc_convert_defaults sets it"), "struct-size",
                           "no version of struct odlc_convert_options has %zu bytes", size);
-    if (size > sizeof *own && says_more(given))
+    if (struct_says_more(given, sizeof *own, size))
         return diag_error(c->diags, ODLC_ERR_USAGE,
                           AT(.hint = "run the program with the library that it was compiled for, or a newer one"),
                           "struct-size", "the options have something beyond the %zu bytes that this library knows",

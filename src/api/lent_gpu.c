@@ -7,6 +7,7 @@
 #ifdef ODLC_BACKEND_GPU
 #include "backend/gpu/gpu_lent.h"
 #include "backend/gpu/gpu_memory.h"
+#include "base/struct_size.h"
 
 struct odlc_gpu_memory {
     odlc_gpu_memory *next; /* of the object's list */
@@ -28,15 +29,6 @@ static odlc_status bad_argument(odlc_gpu *gpu, const char *what)
 
 /* ---- descriptors ---- */
 
-static bool has_unknown_members(const struct odlc_gpu_descriptor *d)
-{
-    const uint8_t *bytes = (const uint8_t *)d;
-    for (size_t i = sizeof(*d); i < d->struct_size; i++)
-        if (bytes[i])
-            return true;
-    return false;
-}
-
 static odlc_status read_shape(odlc_gpu *gpu, const struct odlc_gpu_descriptor *d, struct type *out)
 {
     uint64_t bytes = dtype_size(out->dtype);
@@ -54,7 +46,7 @@ static odlc_status read_shape(odlc_gpu *gpu, const struct odlc_gpu_descriptor *d
 
 static odlc_status read_descriptor(odlc_gpu *gpu, const struct odlc_gpu_descriptor *d, struct type *out)
 {
-    if (d->struct_size < sizeof(*d) || has_unknown_members(d))
+    if (d->struct_size < sizeof(*d) || struct_says_more(d, sizeof *d, d->struct_size))
         return bad_argument(gpu, "a descriptor has no size, or members that this version does not know");
     if (d->type != ODLC_GPU_MEM_OPENCL)
         return bad(&gpu->diags, ODLC_ERR_UNSUPPORTED, "gpu-memory-type",

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/struct_size.h"
+
 static const struct odlc_quantize_options defaults = {
     .struct_size = sizeof defaults,
 #define ODLC_DECLARE(type, member, initial) .member = (initial),
@@ -72,12 +74,11 @@ static odlc_status adopt(struct arena *arena, struct diags *diags, const struct 
     if (size < least)
         return diag_error(diags, ODLC_ERR_USAGE, AT(.hint = "odlc_quantize_defaults sets it"), "struct-size",
                           "no version of struct odlc_quantize_options has %zu bytes", size);
-    for (size_t i = sizeof *own; i < size; i++)
-        if (((const char *)given)[i])
-            return diag_error(diags, ODLC_ERR_USAGE,
-                              AT(.hint = "run the program with the library that it was compiled for, or a newer one"),
-                              "struct-size", "the options have something beyond the %zu bytes that this library knows",
-                              sizeof *own);
+    if (struct_says_more(given, sizeof *own, size))
+        return diag_error(diags, ODLC_ERR_USAGE,
+                          AT(.hint = "run the program with the library that it was compiled for, or a newer one"),
+                          "struct-size", "the options have something beyond the %zu bytes that this library knows",
+                          sizeof *own);
     memcpy(own, given, size < sizeof *own ? size : sizeof *own);
     copy_pointers(arena, own);
     return ODLC_OK;

@@ -9,6 +9,7 @@
 #include "backend/gpu/gpu_cache.h"
 #include "backend/gpu/gpu_context.h"
 #include "backend/gpu/gpu_tuning.h"
+#include "base/struct_size.h"
 #endif
 
 odlc_gpu *odlc_gpu_new(void)
@@ -53,15 +54,6 @@ static bool is_prepared(odlc_gpu *gpu)
     return is;
 }
 
-static bool has_unknown_members(const struct odlc_gpu_config *config)
-{
-    const uint8_t *bytes = (const uint8_t *)config;
-    for (size_t i = sizeof(*config); i < config->struct_size; i++)
-        if (bytes[i])
-            return true;
-    return false;
-}
-
 static const char *copy_of(struct arena *arena, const char *text)
 {
     return text ? arena_strdup(arena, text) : NULL;
@@ -72,7 +64,7 @@ static odlc_status configure(odlc_gpu *gpu, const struct odlc_gpu_config *given)
     struct odlc_gpu_config config = {0};
     if (is_prepared(gpu))
         return misused(gpu, "a context is configured before runs are prepared with it");
-    if (given->struct_size < sizeof(given->struct_size) || has_unknown_members(given))
+    if (given->struct_size < sizeof(given->struct_size) || struct_says_more(given, sizeof *given, given->struct_size))
         return misused(gpu, "the configuration has no size, or members that this version does not know");
     memcpy(&config, given, given->struct_size < sizeof(config) ? given->struct_size : sizeof(config));
     if ((unsigned)config.precision > ODLC_GPU_HYBRID || (unsigned)config.performance > ODLC_GPU_LOW ||

@@ -17,8 +17,8 @@ struct steps {
 
 static struct steps steps_of(const struct view *view)
 {
-    struct steps steps;
-    int64_t source[MAX_RANK], step = dtype_size(view->dtype);
+    struct steps steps = {{0}};
+    int64_t source[MAX_RANK] = {0}, step = dtype_size(view->dtype);
     for (uint32_t axis = view->shape.rank; axis-- > 0; step *= view->shape.dims[axis])
         source[axis] = step;
     for (uint32_t axis = 0; axis < view->shape.rank; axis++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A comparison as an object of the public API. */
 #include "report/diff.h"
+#include "base/struct_size.h"
 #include "report/report_text.h"
 
 /* Lives in its own arena, diff.arena. */
@@ -35,7 +36,7 @@ odlc_status odlc_diff_new(const odlc_container *first, const odlc_container *sec
     if (!is_open(first) || !is_open(second))
         return ODLC_ERR_USAGE;
     if (options &&
-        (options->struct_size < sizeof *options || report_says_more(options, sizeof *options, options->struct_size) ||
+        (options->struct_size < sizeof *options || struct_says_more(options, sizeof *options, options->struct_size) ||
          options->categories >> ODLC_DIFF_CATEGORIES))
         return ODLC_ERR_USAGE;
     struct arena *arena = arena_create();

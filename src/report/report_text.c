@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "base/struct_size.h"
 #include "report/info_json.h"
 
 void odlc_text_free(char *text)
@@ -30,14 +31,6 @@ odlc_status report_text(void (*print)(FILE *stream, const void *subject), const 
     return ODLC_OK;
 }
 
-int report_says_more(const void *options, size_t known, size_t size)
-{
-    for (size_t i = known; i < size; i++)
-        if (((const char *)options)[i])
-            return 1;
-    return 0;
-}
-
 struct described {
     const odlc_container *container;
     struct info_options options;
@@ -61,7 +54,7 @@ odlc_status odlc_container_json(const odlc_container *container, const struct od
     if (!odlc_container_summary(container)->path)
         return ODLC_ERR_USAGE;
     if (options &&
-        (options->struct_size < sizeof *options || report_says_more(options, sizeof *options, options->struct_size) ||
+        (options->struct_size < sizeof *options || struct_says_more(options, sizeof *options, options->struct_size) ||
          options->targets >> ODLC_PROCESSORS))
         return ODLC_ERR_USAGE;
     if (options)

@@ -10,7 +10,5 @@
 /* What `print` writes on a stream, as a text that odlc_text_free takes. ODLC_ERR_NOMEM. */
 odlc_status report_text(void (*print)(FILE *stream, const void *subject), const void *subject, char **text,
                         size_t *size);
-/* Whether options have something in the bytes behind those that are known. */
-int report_says_more(const void *options, size_t known, size_t size);
 
 #endif

@@ -33,22 +33,30 @@ def dtype_of(name: str) -> np.dtype:
         raise TypeError(f"NumPy has no type for elements of {name}") from None
 
 
-class Tensor:
-    """A tensor of a container."""
+class _Part:
+    """A structure in the memory of a container, which the owner keeps."""
 
     def __init__(self, owner: Handle, struct: Any):
         self._owner, self._struct = owner, struct
-
-    def __repr__(self) -> str:
-        return f"<opendlc.Tensor {self.name!r} {self.dtype} {list(self.shape)} {self.kind}>"
 
     @property
     def name(self) -> str:
         return text(self._struct.name)
 
+
+class _Numbered(_Part):
+    """A part with an id."""
+
     @property
     def id(self) -> int:
         return self._struct.id
+
+
+class Tensor(_Numbered):
+    """A tensor of a container."""
+
+    def __repr__(self) -> str:
+        return f"<opendlc.Tensor {self.name!r} {self.dtype} {list(self.shape)} {self.kind}>"
 
     @property
     def kind(self) -> str:
@@ -116,22 +124,11 @@ class Tensor:
                 "size": self.size, "bytes": self._struct.data_size, "encodings": len(self.encodings)}
 
 
-class Op:
+class Op(_Numbered):
     """An op of a graph (a layer, in version 3)."""
-
-    def __init__(self, owner: Handle, struct: Any):
-        self._owner, self._struct = owner, struct
 
     def __repr__(self) -> str:
         return f"<opendlc.Op {self.name!r} {self.type}>"
-
-    @property
-    def name(self) -> str:
-        return text(self._struct.name)
-
-    @property
-    def id(self) -> int:
-        return self._struct.id
 
     @property
     def type(self) -> str:
@@ -197,11 +194,8 @@ class Op:
         return {**row, **{key: [text(first[i].name) for i in range(count)] for key, first, count in operands}}
 
 
-class Graph:
+class Graph(_Part):
     """A graph of a container."""
-
-    def __init__(self, owner: Handle, struct: Any):
-        self._owner, self._struct = owner, struct
 
     def __repr__(self) -> str:
         return f"<opendlc.Graph {self.name!r} of {len(self)} ops>"
@@ -211,10 +205,6 @@ class Graph:
 
     def __iter__(self) -> Iterator[Op]:
         return iter(self.ops)
-
-    @property
-    def name(self) -> str:
-        return text(self._struct.name)
 
     @property
     def macs(self) -> int:
