@@ -6,6 +6,7 @@
 
 #include "api/cost.h"
 #include "api/memory.h"
+#include "api/stored.h"
 #include "base/foreign.h"
 #include "dlc/schema.h"
 #include "ir/tensor_name.h"
@@ -207,7 +208,7 @@ static const char *metadata_or_none(const struct dlc_file *dlc, const char *key)
     return value ? value : "N/A";
 }
 
-static void fill_summary(odlc_container *c, const struct dlc_file *dlc, const char *path)
+static void fill_summary(odlc_container *c, const struct dlc_file *dlc)
 {
     struct odlc_metadata *metadata = arena_array(c->arena, struct odlc_metadata, dlc->n_metadata);
     struct odlc_entry *entries = arena_array(c->arena, struct odlc_entry, dlc->n_entries);
@@ -219,10 +220,9 @@ static void fill_summary(odlc_container *c, const struct dlc_file *dlc, const ch
                                          dlc->entries[i].size,
                                          dlc->entries[i].crc,
                                          dlc->entries[i].compressed,
-
-                                         dlc->file->data + dlc->entries[i].offset,
+                                         dlc->file->data ? dlc->file->data + dlc->entries[i].offset : NULL,
                                          dlc->entries[i].packed};
-    c->summary = (struct odlc_summary){.path = arena_strdup(c->arena, path),
+    c->summary = (struct odlc_summary){.path = dlc->file->path,
                                        .major = dlc->major,
                                        .minor = dlc->minor,
                                        .params_format = dlc->params_format,
@@ -262,29 +262,24 @@ void odlc_container_free(odlc_container *container)
 }
 
 /* Of a version that cannot be read: what can be said of it all the same. Its own troubles are not worth a word. */
-static void fill_outline(odlc_container *c, const char *path)
+static void fill_outline(odlc_container *c, struct file *file)
 {
     struct diags attempt;
     struct dlc_file *dlc;
     diags_init(&attempt, c->arena);
-    attempt.buffers = c->diags.buffers;
-    attempt.n_buffers = c->diags.n_buffers;
-    if (dlc_read_outline(c->arena, &attempt, path, &dlc) == ODLC_OK && dlc->major != 3 && dlc->major != 4)
-        fill_summary(c, dlc, path);
+    if (dlc_read_outline(c->arena, &attempt, file, &dlc) == ODLC_OK && dlc->major != 3 && dlc->major != 4)
+        fill_summary(c, dlc);
 }
 
-static odlc_status open_container(odlc_container *c, const char *path)
+static odlc_status open_file(odlc_container *c, struct file *file)
 {
     struct dlc_file *dlc;
-    if (c->summary.path)
-        return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = path), "open-twice",
-                          "an object opens one container only");
-    odlc_status status = dlc_read(c->arena, &c->diags, path, &dlc);
+    odlc_status status = dlc_read_file(c->arena, &c->diags, file, &dlc);
     if (status == ODLC_ERR_UNSUPPORTED)
-        fill_outline(c, path);
+        fill_outline(c, file);
     TRY(status);
     TRY(dlc_verify_graphs(&c->diags, dlc));
-    fill_summary(c, dlc, path);
+    fill_summary(c, dlc);
     struct odlc_graph *graphs = arena_array(c->arena, struct odlc_graph, dlc->n_graphs);
     for (uint32_t i = 0; i < dlc->n_graphs; i++)
         fill_graph(c, dlc, i, &graphs[i]);
@@ -293,6 +288,16 @@ static odlc_status open_container(odlc_container *c, const char *path)
     c->n_graphs = dlc->n_graphs;
     c->dlc = dlc;
     return ODLC_OK;
+}
+
+static odlc_status open_container(odlc_container *c, const char *path)
+{
+    struct file *file;
+    if (c->summary.path)
+        return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = path), "open-twice",
+                          "an object opens one container only");
+    TRY(file_map(c->arena, &c->diags, path, &file));
+    return open_file(c, file);
 }
 
 odlc_status odlc_container_open(odlc_container *container, const char *path)
@@ -312,6 +317,15 @@ odlc_status odlc_container_open_bytes(odlc_container *container, const struct od
         return ODLC_ERR_NOMEM;
     diags_take_buffer(&container->diags, bytes);
     return open_container(container, bytes->name);
+}
+
+odlc_status container_open_source(odlc_container *container, const char *name, struct file_source *source)
+{
+    if (setjmp(*arena_catch(container->arena)))
+        return ODLC_ERR_NOMEM;
+    if (setjmp(*arena_catch(container->scratch)))
+        return ODLC_ERR_NOMEM;
+    return open_file(container, file_of_source(container->arena, name, source));
 }
 
 void odlc_container_release(const odlc_container *container)
@@ -484,10 +498,16 @@ const struct odlc_op *odlc_container_find_op(odlc_container *container, const st
 
 /* ---- elements ---- */
 
+static const struct view *view_of_tensor(const struct odlc_tensor *tensor)
+{
+    return ((const struct dlc_tensor *)tensor->handle)->view;
+}
+
 static void read_element(const struct odlc_tensor *tensor, uint64_t index, enum dtype as, void *out)
 {
-    const struct view *view = ((const struct dlc_tensor *)tensor->handle)->view;
-    convert_elements(out, as, view->bytes + (view->splat ? 0 : index) * dtype_size(view->dtype), view->dtype, 1);
+    const struct view *view = view_of_tensor(tensor);
+    uint64_t element;
+    convert_elements(out, as, view_elements(view, view->splat ? 0 : index, 1, &element), view->dtype, 1);
 }
 
 int64_t odlc_tensor_int(const struct odlc_tensor *tensor, uint64_t index)
@@ -510,7 +530,7 @@ static void release_behind(const struct view *view, uint64_t first, uint64_t cou
 {
     enum { PIECE = 4 << 20 };
     uint64_t size = dtype_size(view->dtype);
-    if (!view->file)
+    if (!view->file || !view->bytes)
         return;
     uint64_t start = (uint64_t)(view->bytes - view->file->data);
     uint64_t from = (start + first * size) / PIECE, to = (start + (first + count) * size) / PIECE;
@@ -520,19 +540,23 @@ static void release_behind(const struct view *view, uint64_t first, uint64_t cou
 
 void odlc_tensor_doubles(const struct odlc_tensor *tensor, uint64_t first, size_t count, double *out)
 {
-    const struct view *view = ((const struct dlc_tensor *)tensor->handle)->view;
-    if (view->splat)
+    const struct view *view = view_of_tensor(tensor);
+    if (view->splat) {
         for (size_t i = 0; i < count; i++)
             out[i] = odlc_tensor_double(tensor, 0);
-    else
-        convert_elements(out, DT_FLOAT64, view->bytes + first * dtype_size(view->dtype), view->dtype, count);
-    if (!view->splat)
-        release_behind(view, first, count);
+        return;
+    }
+    for (size_t done = 0, n; done < count; done += n) {
+        uint64_t buffer[512];
+        n = view_is_far(view) ? min_u64(COUNT_OF(buffer), count - done) : count;
+        convert_elements(out + done, DT_FLOAT64, view_elements(view, first + done, n, buffer), view->dtype, n);
+    }
+    release_behind(view, first, count);
 }
 
 const char *odlc_tensor_string(const struct odlc_tensor *tensor, uint64_t index)
 {
-    const struct view *view = ((const struct dlc_tensor *)tensor->handle)->view;
+    const struct view *view = view_of_tensor(tensor);
     return view->strings[view->splat ? 0 : index];
 }
 
@@ -562,5 +586,29 @@ int odlc_tensor_readable(const struct odlc_tensor *tensor)
     const struct dlc_tensor *t = tensor->handle;
     if (!t->view || t->dtype == DT_NONE)
         return 0;
-    return t->dtype == DT_STRING ? t->view->strings != NULL : t->view->bytes != NULL;
+    return t->dtype == DT_STRING ? t->view->strings != NULL : t->view->bytes != NULL || view_is_far(t->view);
+}
+
+struct stored stored_elements(const struct odlc_tensor *tensor)
+{
+    return (struct stored){.bytes = tensor->data, .size = tensor->data_size, .view = view_of_tensor(tensor)};
+}
+
+struct stored stored_entry(const odlc_container *container, const struct odlc_entry *entry)
+{
+    return (struct stored){
+        .bytes = entry->stored, .size = entry->stored_size, .file = container->dlc->file, .offset = entry->offset};
+}
+
+const void *stored_bytes(const struct stored *stored, uint64_t at, size_t size, void *buffer)
+{
+    if (stored->bytes)
+        return (const uint8_t *)stored->bytes + at;
+    if (stored->view) {
+        const uint64_t element = dtype_size(stored->view->dtype);
+        return view_elements(stored->view, at / element, size / element, buffer);
+    }
+    if (file_read_at(stored->file, stored->offset + at, buffer, size) != 0)
+        memset(buffer, 0, size);
+    return buffer;
 }

@@ -93,9 +93,26 @@ struct file *file_of_memory(struct arena *arena, const char *path, const void *b
     return file;
 }
 
+struct file *file_of_source(struct arena *arena, const char *path, struct file_source *source)
+{
+    struct file *file = arena_new(arena, struct file);
+    *file = (struct file){.path = arena_strdup(arena, path), .fd = -1, .source = source, .size = source->size};
+    return file;
+}
+
+static int read_source(struct file_source *source, uint64_t offset, void *bytes, size_t size)
+{
+    int error = size ? source->read(source->user, offset, bytes, size) : 0;
+    if (!source->error)
+        source->error = error;
+    return error;
+}
+
 int file_read_at(const struct file *file, uint64_t offset, void *bytes, size_t size)
 {
     uint8_t *p = bytes;
+    if (file->source)
+        return read_source(file->source, offset, bytes, size);
     if (file->fd < 0) {
         memcpy(bytes, file->data + offset, size);
         return 0;
@@ -133,6 +150,8 @@ bool file_populate(const struct file *file, uint64_t offset, uint64_t size)
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = offset / page * page;
     if (file->fd >= 0 && madvise((void *)(uintptr_t)(file->data + from), offset + size - from, MADV_POPULATE_READ) != 0)
         return errno != EFAULT; /* kernels before 5.14 do not know it */
+#else
+    (void)file, (void)offset, (void)size;
 #endif
     return true;
 }

@@ -5,12 +5,24 @@
 
 #include "base/fault.h"
 
+/* Bytes that are read where they are asked for, and neither mapped nor in memory: a file of a browser. */
+struct file_source {
+    uint64_t size;
+    /* Gives errno, 0 when all bytes are read; [offset, offset + size) lies in the source. */
+    int (*read)(void *user, uint64_t offset, void *bytes, size_t size);
+    void *user;
+    uint64_t room;   /* bytes that a copy of a part (file_copy.h) may take; what lies beyond them is ENOBUFS */
+    bool needs_room; /* set when something lay beyond them */
+    int error;       /* errno of the first read that failed, or 0 */
+};
+
 /* A regular file mapped read-only. Unmapped when the arena goes. A file that shrinks while it is mapped is the caller's
  * risk (SIGBUS), as with every program that maps; commands guard themselves (fault.h). */
 struct file {
     const char *path;
-    int fd; /* -1: the bytes are in memory alone */
-    const uint8_t *data;
+    int fd;                     /* -1: there is no descriptor */
+    const uint8_t *data;        /* NULL: the file is empty, or has a source */
+    struct file_source *source; /* NULL: the bytes are mapped or in memory */
     uint64_t size;
     struct watch watch;
 };
@@ -30,6 +42,9 @@ odlc_status file_map_fd(struct arena *arena, struct diags *diags, const char *pa
 /* A file whose content is bytes in memory; these must outlive the file. Functions that concern a mapping's pages leave
  * such bytes alone. */
 struct file *file_of_memory(struct arena *arena, const char *path, const void *bytes, uint64_t size);
+
+/* A file whose content is read from a source, which must outlive the file. */
+struct file *file_of_source(struct arena *arena, const char *path, struct file_source *source);
 
 /* Reads bytes through the descriptor. A touch of the mapping would make the touched page and its neighbours resident;
  * this call makes none. ODLC_ERR_IO, with a diagnostic: the file became shorter, or its disk fails. */

@@ -11,6 +11,7 @@ struct file_copy {
     const struct file *file;
     uint64_t offset; /* of the part in the file */
     uint64_t size;
+    uint64_t room;  /* bytes at its start that can be here: all of them, unless the file has a source */
     uint8_t *bytes; /* of the part; valid where file_copy_need was called */
     uint64_t *have; /* a bit for each piece */
     int error;      /* errno of the first read that failed, as file_read_at gives it; 0 */

@@ -2,11 +2,10 @@
 /* The container's metadata: `key=value` lines, or JSON in version 4.1. */
 #include "dlc/read.h"
 
-#include <cjson/cJSON.h>
-#include <errno.h>
 #include <string.h>
 
 #include "dlc/zip.h"
+#include "text/json.h"
 
 #define JSON_PREFIX "dlc.metadata2"
 
@@ -35,13 +34,13 @@ static odlc_status read_lines(const struct dlc_reading *r, const uint8_t *bytes,
     return ODLC_OK;
 }
 
-static const char *leaf_text(struct arena *arena, const cJSON *item)
+static const char *leaf_text(struct arena *arena, const struct json_value *item)
 {
-    if (cJSON_IsString(item))
-        return arena_strdup(arena, item->valuestring);
-    if (cJSON_IsNumber(item))
-        return arena_printf(arena, "%.17g", item->valuedouble);
-    return cJSON_IsTrue(item) ? "true" : cJSON_IsFalse(item) ? "false" : "null";
+    if (item->kind == JSON_STRING)
+        return item->string;
+    if (item->kind == JSON_NUMBER)
+        return arena_printf(arena, "%.17g", item->number);
+    return item->kind == JSON_NULL ? "null" : item->truth ? "true" : "false";
 }
 
 struct flattening {
@@ -50,19 +49,19 @@ struct flattening {
     uint64_t key_bytes; /* so far */
 };
 
-/* Leaves become "a.b.0.c" = text. The depth is limited by cJSON's own parser, and here again. */
-static odlc_status flatten(struct flattening *f, const cJSON *item, const char *path, unsigned depth)
+/* Leaves become "a.b.0.c" = text. */
+static odlc_status flatten(struct flattening *f, const struct json_value *item, const char *path, unsigned depth)
 {
     struct arena *arena = f->r->arena;
     if (depth > MAX_DEPTH)
         return dlc_invalid(f->r, NULL, "the metadata is nested more than %d levels deep", MAX_DEPTH);
-    if (!cJSON_IsObject(item) && !cJSON_IsArray(item)) {
+    if (item->kind != JSON_OBJECT && item->kind != JSON_ARRAY) {
         vec_push(arena, &f->list, (struct dlc_meta){path, leaf_text(arena, item)});
         return ODLC_OK;
     }
     unsigned index = 0;
-    for (const cJSON *child = item->child; child; child = child->next, index++) {
-        const char *key = child->string ? child->string : arena_printf(arena, "%u", index);
+    for (const struct json_value *child = item->child; child; child = child->next, index++) {
+        const char *key = child->key ? child->key : arena_printf(arena, "%u", index);
         f->key_bytes += strlen(path) + strlen(key) + 1;
         if (f->key_bytes > MAX_KEYS)
             return diag_error(f->r->diags, ODLC_ERR_LIMIT, AT(.file = f->r->file->path), "dlc-metadata",
@@ -87,23 +86,19 @@ static void add_line_names(const struct dlc_reading *r, meta_list *list)
                 vec_push(r->arena, list, (struct dlc_meta){names[k][1], list->data[i].value});
 }
 
-static void delete_json(void *object)
-{
-    cJSON_Delete(object);
-}
-
 static odlc_status read_json(const struct dlc_reading *r, const char *name, const uint8_t *bytes, uint64_t size,
                              meta_list *list)
 {
-    errno = 0;
-    cJSON *root = cJSON_ParseWithLength((const char *)bytes, size);
-    if (!root && errno == ENOMEM) /* nothing else tells it from a fault of the text */
-        arena_exhausted(r->arena);
-    if (!root)
-        return dlc_invalid(r, NULL, "entry %s is not valid JSON", name);
-    arena_defer(r->arena, delete_json, root);
+    struct diags faults; /* the entry's name says enough: nobody writes the text by hand */
+    struct json json = {0};
     struct flattening f = {.r = r};
-    TRY(flatten(&f, root, "", 0));
+    diags_init(&faults, r->arena);
+    odlc_status status = source_init(&json.source, r->arena, &faults, name, (const char *)bytes, size);
+    if (status == ODLC_OK)
+        json_scan(&json);
+    if (status != ODLC_OK || json.source.errors)
+        return dlc_invalid(r, NULL, "entry %s is not valid JSON", name);
+    TRY(flatten(&f, json.root, "", 0));
     *list = f.list;
     add_line_names(r, list);
     return ODLC_OK;

@@ -22,10 +22,10 @@ static odlc_status read_header(const struct dlc_reading *r, const struct dlc_ent
 
 static odlc_status open_stream(struct dlc_reading *r, const struct dlc_entry *entry, struct dlc_stream *stream)
 {
-    const uint8_t *bytes;
+    struct dlc_bytes bytes;
     uint8_t first[STREAM_HEADER] = {0};
-    TRY(zip_bytes(r->arena, r->diags, r->file, entry, &bytes));
-    TRY(read_header(r, entry, bytes, first));
+    TRY(dlc_entry_bytes(r, entry, &bytes));
+    TRY(read_header(r, entry, bytes.data, first));
     struct reader header = reader_of(first, min_u64(entry->size, sizeof first));
     uint32_t magic = read_u16(&header), major = read_u16(&header), minor = read_u16(&header);
     if (!header.failed && magic == STREAM_MAGIC && major == 2)
@@ -38,13 +38,14 @@ static odlc_status open_stream(struct dlc_reading *r, const struct dlc_entry *en
                           AT(.file = r->file->path, .offset = entry->offset, .has_offset = 1,
                              .hint = "a zip with an entry of that name is not yet a DLC container"),
                           "dlc-not-a-container", "entry %s does not start with a stream header", entry->name);
+    const struct dlc_bytes whole = dlc_part(&bytes, STREAM_HEADER, entry->size - STREAM_HEADER);
     *stream = (struct dlc_stream){.name = entry->name,
-                                  .buffer = {.data = bytes + STREAM_HEADER, .size = entry->size - STREAM_HEADER},
-                                  .mapped = bytes + STREAM_HEADER,
+                                  .buffer = {.data = whole.data, .size = whole.size},
+                                  .whole = whole,
                                   .offset = entry->offset + STREAM_HEADER,
                                   .major = major,
                                   .minor = minor};
-    if (!entry->compressed && r->file->fd >= 0) {
+    if (!entry->compressed && (r->file->fd >= 0 || r->file->source)) {
         stream->copy = file_copy_new(r->arena, r->file, stream->offset, stream->buffer.size);
         stream->buffer.data = stream->copy->bytes;
     }
@@ -66,11 +67,11 @@ static odlc_status open_streams(struct dlc_reading *r)
     if (!params)
         return ODLC_OK;
     TRY(open_stream(r, params, &r->params));
-    r->payload = (struct dlc_bytes){r->params.mapped, r->params.buffer.size, params->compressed ? NULL : r->file};
+    r->payload = r->params.whole;
     return ODLC_OK;
 }
 
-odlc_status dlc_read_mapped(struct arena *arena, struct diags *diags, struct file *file, struct dlc_file **out)
+odlc_status dlc_read_file(struct arena *arena, struct diags *diags, struct file *file, struct dlc_file **out)
 {
     struct dlc_file *dlc = arena_new(arena, struct dlc_file);
     struct dlc_reading r = {.arena = arena, .diags = diags, .file = file, .dlc = dlc};
@@ -101,18 +102,17 @@ odlc_status dlc_read(struct arena *arena, struct diags *diags, const char *path,
 {
     struct file *file;
     TRY(file_map(arena, diags, path, &file));
-    return dlc_read_mapped(arena, diags, file, out);
+    return dlc_read_file(arena, diags, file, out);
 }
 
-odlc_status dlc_read_outline(struct arena *arena, struct diags *diags, const char *path, struct dlc_file **out)
+odlc_status dlc_read_outline(struct arena *arena, struct diags *diags, struct file *file, struct dlc_file **out)
 {
     struct dlc_file *dlc = arena_new(arena, struct dlc_file);
-    struct dlc_reading r = {.arena = arena, .diags = diags, .dlc = dlc};
+    struct dlc_reading r = {.arena = arena, .diags = diags, .file = file, .dlc = dlc};
     struct dlc_entry *entries;
     const uint8_t *bytes;
     uint8_t first[STREAM_HEADER] = {0};
-    TRY(file_map(arena, diags, path, &r.file));
-    dlc->file = r.file;
+    dlc->file = file;
     dlc->params_format = "none";
     TRY(zip_list(arena, diags, r.file, &entries, &dlc->n_entries));
     dlc->entries = entries;

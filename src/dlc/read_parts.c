@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "dlc/zip.h"
 #include "ir/nibbles.h"
 
 odlc_status dlc_invalid(const struct dlc_reading *r, const char *node, const char *format, ...)
@@ -65,11 +66,35 @@ uint64_t dlc_strings_size(const struct view *view)
     return size;
 }
 
-static odlc_status attach_strings(const struct dlc_reading *r, struct dlc_tensor *tensor, const uint8_t *bytes,
-                                  uint64_t size)
+struct dlc_bytes dlc_part(const struct dlc_bytes *bytes, uint64_t at, uint64_t size)
 {
-    uint64_t count = shape_count(tensor->shape), found = 0;
-    if (r->payload.file) /* whoever has the pointers relies on the NULs */
+    return (struct dlc_bytes){bytes->data ? bytes->data + at : NULL, size, bytes->file, bytes->offset + at};
+}
+
+odlc_status dlc_entry_bytes(const struct dlc_reading *r, const struct dlc_entry *entry, struct dlc_bytes *out)
+{
+    const uint8_t *bytes;
+    TRY(zip_bytes(r->arena, r->diags, r->file, entry, &bytes));
+    *out = (struct dlc_bytes){bytes, entry->size, entry->compressed ? NULL : r->file, entry->offset};
+    return ODLC_OK;
+}
+
+odlc_status dlc_take_in(const struct dlc_reading *r, struct dlc_bytes *bytes)
+{
+    if (!bytes->file || !bytes->file->source)
+        return ODLC_OK;
+    uint8_t *copy = arena_alloc(r->arena, bytes->size);
+    TRY(file_read(bytes->file, r->diags, bytes->offset, copy, bytes->size));
+    *bytes = (struct dlc_bytes){copy, bytes->size, NULL, 0};
+    return ODLC_OK;
+}
+
+static odlc_status attach_strings(const struct dlc_reading *r, struct dlc_tensor *tensor, struct dlc_bytes from)
+{
+    TRY(dlc_take_in(r, &from));
+    uint64_t count = shape_count(tensor->shape), found = 0, size = from.size;
+    const uint8_t *bytes = from.data;
+    if (from.file) /* whoever has the pointers relies on the NULs */
         bytes = arena_memdup(r->arena, bytes, size);
     if (count > size) /* each has its NUL */
         return dlc_invalid(r, NULL, "string tensor %s has fewer strings than elements", tensor->name);
@@ -110,41 +135,55 @@ static bool data_fit(const struct dlc_reading *r, const struct dlc_tensor *tenso
     return true;
 }
 
+static struct view stored_view(const struct dlc_bytes *bytes, const struct dlc_tensor *tensor)
+{
+    struct view view = view_of(bytes->data, (enum dtype)tensor->dtype, tensor->shape);
+    view.file = bytes->file;
+    view.offset = bytes->offset;
+    return view;
+}
+
 /* Elements of four bits that are packed: where each row of an encoding per channel starts anew, or without gaps. */
-static bool unpack(const struct dlc_reading *r, const struct dlc_tensor *tensor, const uint8_t *bytes, uint64_t size,
+static bool unpack(const struct dlc_reading *r, const struct dlc_tensor *tensor, const struct dlc_bytes *bytes,
                    struct view *out)
 {
+    const uint64_t size = bytes->size;
     const bool is_signed = tensor->dtype == DT_SFXP4, per_axis = tensor->quant && tensor->quant->per_axis;
     if (!is_signed && tensor->dtype != DT_UFXP4)
         return false;
     const bool by_row = size == nibbles_size(tensor->shape, per_axis) ? per_axis : !per_axis;
     if (size != nibbles_size(tensor->shape, by_row))
         return false;
+    if (!bytes->data) {
+        *out = stored_view(bytes, tensor);
+        out->packing = by_row ? PACKED_NIBBLES_BY_ROW : PACKED_NIBBLES;
+        return true;
+    }
     uint8_t *elements = arena_alloc(r->arena, shape_count(tensor->shape));
-    nibbles_unpack(elements, bytes, tensor->shape, by_row, is_signed);
+    nibbles_unpack(elements, bytes->data, tensor->shape, by_row, is_signed);
     *out = view_of(elements, (enum dtype)tensor->dtype, tensor->shape);
     return true;
 }
 
-odlc_status dlc_attach(const struct dlc_reading *r, struct dlc_tensor *tensor, const uint8_t *bytes, uint64_t size)
+odlc_status dlc_attach(const struct dlc_reading *r, struct dlc_tensor *tensor, const struct dlc_bytes *bytes)
 {
+    const uint64_t size = bytes->size;
     if (tensor->view)
         return dlc_invalid(r, NULL, "tensor %s has data twice", tensor->name);
     if (tensor->dtype == DT_STRING)
-        return attach_strings(r, tensor, bytes, size);
+        return attach_strings(r, tensor, *bytes);
     if (tensor->dtype == DT_NONE)
         return ODLC_OK; /* an unknown type: its bytes have no meaning here */
     struct view *view = arena_new(r->arena, struct view);
     tensor->view = view;
-    if (unpack(r, tensor, bytes, size, view))
+    if (unpack(r, tensor, bytes, view))
         return ODLC_OK;
     if (!data_fit(r, tensor, size))
         return dlc_invalid(r, NULL, "tensor %s has %llu bytes of data, %s%s takes %llu", tensor->name,
                            (unsigned long long)size, dtype_info(tensor->dtype)->name,
                            shape_text(r->arena, tensor->shape),
                            (unsigned long long)(shape_count(tensor->shape) * dtype_size(tensor->dtype)));
-    *view = view_of(bytes, (enum dtype)tensor->dtype, tensor->shape);
-    view->file = r->payload.file;
+    *view = stored_view(bytes, tensor);
     return ODLC_OK;
 }
 
@@ -165,9 +204,9 @@ odlc_status dlc_verify_buffer(struct dlc_reading *r, const struct dlc_stream *st
                       "dlc-flatbuffer", "entry %s is damaged: %s", stream->name, fault.what);
 }
 
-const uint8_t *dlc_payload(const struct dlc_reading *r, struct fb_vector v)
+struct dlc_bytes dlc_payload(const struct dlc_reading *r, struct fb_vector v, uint64_t size)
 {
-    return r->params.mapped + (fb_bytes(v) - r->params.buffer.data);
+    return dlc_part(&r->params.whole, (uint64_t)(fb_bytes(v) - r->params.buffer.data), size);
 }
 
 odlc_status dlc_read_identifier(const struct dlc_reading *r, struct dlc_stream *stream)

@@ -228,7 +228,8 @@ struct params {
     struct dlc_stream netp;   /* the params stream, or what NR64 carries */
     struct fb_vector buffers; /* NR64 */
     struct window *window;
-    struct dlc_bytes bin; /* model.params.bin; data NULL: there is none */
+    bool has_bin;
+    struct dlc_bytes bin; /* model.params.bin */
     uint64_t taken_in;    /* bytes of payloads whose elements come into memory: of strings and of attributes */
     uint32_t strays;      /* data that no tensor asks for */
 };
@@ -268,8 +269,7 @@ static odlc_status payload_length(const struct params *p, uint64_t pos, uint64_t
     return ODLC_OK;
 }
 
-static odlc_status buffer_bytes(const struct params *p, const char *name, uint64_t index, const uint8_t **bytes,
-                                uint64_t *size)
+static odlc_status buffer_bytes(const struct params *p, const char *name, uint64_t index, struct dlc_bytes *bytes)
 {
     const struct dlc_stream *stream = &p->r->params;
     if (index >= p->buffers.count)
@@ -281,40 +281,38 @@ static odlc_status buffer_bytes(const struct params *p, const char *name, uint64
     TRY(payload_length(p, start, &length));
     if (length > stream->buffer.size - start - 8)
         return dlc_invalid(p->r, NULL, "the data of tensor %s lie outside model.params", name);
-    *bytes = stream->mapped + start + 8;
-    *size = length;
+    *bytes = dlc_part(&stream->whole, start + 8, length);
     return ODLC_OK;
 }
 
-static odlc_status bin_bytes(const struct params *p, const char *name, struct fb_table position, const uint8_t **bytes,
-                             uint64_t *size)
+static odlc_status bin_bytes(const struct params *p, const char *name, struct fb_table position,
+                             struct dlc_bytes *bytes)
 {
     uint64_t offset = v4_position_offset(position), length = v4_position_size(position);
-    if (!p->bin.data || offset > p->bin.size || length > p->bin.size - offset)
+    if (!p->has_bin || offset > p->bin.size || length > p->bin.size - offset)
         return dlc_invalid(p->r, NULL, "the data of tensor %s lie outside model.params.bin", name);
-    *bytes = p->bin.data + offset;
-    *size = length;
+    *bytes = dlc_part(&p->bin, offset, length);
     return ODLC_OK;
 }
 
 /* Exactly one storage is used: a position (whose index field has no meaning), inline bytes, or a buffer's index. */
 static odlc_status attach_data(struct params *p, struct fb_table t, struct dlc_tensor *tensor, bool of_attribute)
 {
-    const uint8_t *bytes = NULL;
-    uint64_t size = 0;
+    struct dlc_bytes bytes;
     struct fb_table position = v4_data_position(t);
     struct fb_vector inline_bytes = v4_data_bytes(t);
     if (position.pos) {
-        TRY(bin_bytes(p, tensor->name, position, &bytes, &size));
+        TRY(bin_bytes(p, tensor->name, position, &bytes));
     } else if (inline_bytes.pos) {
-        bytes = dlc_payload(p->r, inline_bytes);
-        size = inline_bytes.count;
+        bytes = dlc_payload(p->r, inline_bytes, inline_bytes.count);
     } else {
-        TRY(buffer_bytes(p, tensor->name, v4_data_buffer_index(t), &bytes, &size));
+        TRY(buffer_bytes(p, tensor->name, v4_data_buffer_index(t), &bytes));
     }
     if (of_attribute || tensor->dtype == DT_STRING)
-        TRY(count_taken_in(p, tensor, size));
-    return dlc_attach(p->r, tensor, bytes, size);
+        TRY(count_taken_in(p, tensor, bytes.size));
+    if (of_attribute)
+        TRY(dlc_take_in(p->r, &bytes));
+    return dlc_attach(p->r, tensor, &bytes);
 }
 
 /* Data that no tensor asks for do no harm, but someone meant something by them. */
@@ -393,9 +391,8 @@ static odlc_status open_bin(struct dlc_reading *r, struct params *p)
     const struct dlc_entry *entry = zip_find(r->dlc->entries, r->dlc->n_entries, "model.params.bin");
     if (!entry)
         return ODLC_OK;
-    const uint8_t *bytes;
-    TRY(zip_bytes(r->arena, r->diags, r->file, entry, &bytes));
-    p->bin = (struct dlc_bytes){bytes, entry->size, entry->compressed ? NULL : r->file};
+    TRY(dlc_entry_bytes(r, entry, &p->bin));
+    p->has_bin = true;
     r->payload = p->bin;
     r->dlc->params_format = "bin";
     return ODLC_OK;

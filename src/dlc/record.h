@@ -98,9 +98,13 @@ struct dlc_file {
  * is encrypted or packed by an unknown method; ODLC_ERR_LIMIT: larger than docs/limits.md says. */
 odlc_status dlc_read(struct arena *arena, struct diags *diags, const char *path, struct dlc_file **out) MUST_USE;
 
+/* dlc_read of a file that is open. Of a file with a source nothing but payloads stays to be read, which must be done by
+ * view_elements and the functions that know far views (ir/view.h). */
+odlc_status dlc_read_file(struct arena *arena, struct diags *diags, struct file *file, struct dlc_file **out) MUST_USE;
+
 /* Entries, metadata and version, without graphs: of a container that dlc_read refuses because of the version. Fails as
- * dlc_read does, but for that. */
-odlc_status dlc_read_outline(struct arena *arena, struct diags *diags, const char *path,
+ * dlc_read_file does, but for that. */
+odlc_status dlc_read_outline(struct arena *arena, struct diags *diags, struct file *file,
                              struct dlc_file **out) MUST_USE;
 
 /* Checks that names resolve and that no constant lacks its data, and compares the entries that dlc_read took in as a

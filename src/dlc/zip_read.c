@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dlc/zip.h"
 
-#include <isa-l/crc.h>
-#include <libdeflate.h>
-
 #include "base/file_kind.h"
 #include "base/reader.h"
+#include "dlc/unpack.h"
 
 enum {
     END_SIZE = 22,
@@ -138,8 +136,12 @@ static odlc_status check_local(const struct zip_reader *z, struct dlc_entry *ent
     uint64_t start = offset + LOCAL_SIZE + names + extras;
     if (start > f->size || packed > f->size - start)
         return broken(z, offset, "an entry is longer than the file");
-    if (names != strlen(entry->name) || memcmp(f->data + offset + LOCAL_SIZE, entry->name, names) != 0)
+    struct arena_mark mark = arena_mark(z->arena);
+    const uint8_t *name;
+    TRY(read_part(z, offset + LOCAL_SIZE, names, &name));
+    if (names != strlen(entry->name) || memcmp(name, entry->name, names) != 0)
         return broken(z, offset, "an entry's name differs from the directory's");
+    arena_rewind(z->arena, mark);
     entry->header = offset;
     entry->offset = start;
     return ODLC_OK;
@@ -230,22 +232,11 @@ static odlc_status crc_error(struct diags *diags, const struct file *file, const
                       "dlc-crc", "the bytes of entry %s do not match their CRC", entry->name);
 }
 
-static bool inflate_all(struct arena *arena, const uint8_t *packed, uint64_t packed_size, uint8_t *out, uint64_t size)
-{
-    struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
-    size_t inflated = 0;
-    if (!d)
-        arena_exhausted(arena);
-    bool complete = libdeflate_deflate_decompress(d, packed, packed_size, out, size, &inflated) == LIBDEFLATE_SUCCESS;
-    libdeflate_free_decompressor(d);
-    return complete && inflated == size;
-}
-
 odlc_status zip_bytes(struct arena *arena, struct diags *diags, const struct file *file, const struct dlc_entry *entry,
                       const uint8_t **bytes)
 {
     if (!entry->compressed) {
-        *bytes = file->data + entry->offset;
+        *bytes = file->data ? file->data + entry->offset : NULL;
         return ODLC_OK;
     }
     if (entry->size > MAX_INFLATED || entry->packed > entry->size + 65536 || entry->size / MAX_RATIO > entry->packed)
@@ -266,7 +257,7 @@ odlc_status zip_bytes(struct arena *arena, struct diags *diags, const struct fil
     if (!unpacked)
         return diag_error(diags, ODLC_ERR_INVALID, AT(.file = file->path, .offset = entry->offset, .has_offset = 1),
                           "dlc-zip", "entry %s cannot be unpacked", entry->name);
-    if (entry->crc && crc32_gzip_refl(0, out, entry->size) != entry->crc)
+    if (entry->crc && crc_of_more(0, out, entry->size) != entry->crc)
         return crc_error(diags, file, entry);
     *bytes = out;
     return ODLC_OK;
@@ -287,7 +278,7 @@ odlc_status zip_check(struct diags *diags, const struct file *file, const struct
     for (uint64_t done = 0; done < entry->size;) {
         size_t piece = (size_t)min_u64(sizeof buffer, entry->size - done);
         TRY(file_read(file, diags, entry->offset + done, buffer, piece));
-        crc = crc32_gzip_refl(crc, buffer, piece);
+        crc = crc_of_more(crc, buffer, piece);
         done += piece;
     }
     return crc == entry->crc ? ODLC_OK : crc_error(diags, file, entry);

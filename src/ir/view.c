@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/nibbles.h"
 #include "ir/tiles.h"
 
 enum { WORTH_DROPPING = 64 * 1024 }; /* bytes; a call for each of many small constants would cost more than it saves */
@@ -33,6 +34,32 @@ struct view view_splat_int(struct arena *arena, enum dtype dtype, const struct s
     return splat_of(arena, dtype, shape, &value, DT_INT64);
 }
 
+const uint8_t *view_elements(const struct view *view, uint64_t first, uint64_t count, void *buffer)
+{
+    const uint64_t size = dtype_size(view->dtype);
+    if (!view_is_far(view))
+        return view->bytes + first * size;
+    const bool by_row = view->packing == PACKED_NIBBLES_BY_ROW, is_signed = view->dtype == DT_SFXP4;
+    const int error = view->packing == PACKED_NOT
+                          ? file_read_at(view->file, view->offset + first * size, buffer, count * size)
+                          : nibbles_read(view->file, view->offset, &view->shape, by_row, is_signed, first, count, buffer);
+    if (error)
+        memset(buffer, 0, count * size);
+    return buffer;
+}
+
+/* A far view as one of elements in the arena; any other as it is. */
+static struct view brought_near(struct arena *arena, const struct view *view)
+{
+    struct view near = *view;
+    if (!view_is_far(view))
+        return near;
+    const uint64_t count = shape_count(&view->shape);
+    near.bytes = view_elements(view, 0, count, arena_alloc(arena, count * dtype_size(view->dtype)));
+    near.file = NULL;
+    return near;
+}
+
 struct shape view_shape(const struct view *view)
 {
     return perm_apply(&view->perm, &view->shape);
@@ -40,7 +67,7 @@ struct shape view_shape(const struct view *view)
 
 bool view_is_plain(const struct view *view, enum dtype as)
 {
-    return !view->splat && !view->scale && view->dtype == as && perm_is_identity(&view->perm);
+    return !view->splat && !view->scale && view->dtype == as && perm_is_identity(&view->perm) && !view_is_far(view);
 }
 
 uint64_t view_size(const struct view *view, enum dtype as)
@@ -92,6 +119,8 @@ static odlc_status copy_part(const struct view *view, uint64_t from, uint64_t st
 odlc_status view_part(struct arena *arena, const struct view *view, uint32_t axis, int64_t first, int64_t count,
                       struct view *out)
 {
+    const struct view near = brought_near(arena, view);
+    view = &near;
     const uint32_t source = view->perm.axis[axis], rank = view->shape.rank;
     struct view part = *view;
     part.shape.dims[source] = count;
@@ -116,8 +145,9 @@ odlc_status view_part(struct arena *arena, const struct view *view, uint32_t axi
 odlc_status view_stream(struct arena *scratch, const struct view *view, enum dtype as, view_emit_fn *emit, void *user)
 {
     struct view_tiles tiles;
-    view_tiles_start(view, as, TILES_MAPPED, &tiles);
     struct arena_mark mark = arena_mark(scratch);
+    const struct view near = brought_near(scratch, view);
+    view_tiles_start(&near, as, TILES_MAPPED, &tiles);
     struct tile_space space = tile_space_for(scratch, &tiles);
     odlc_status status = ODLC_OK;
     for (uint64_t i = 0; status == ODLC_OK && i < tiles.count; i++)

@@ -14,9 +14,14 @@
 
 #define SCALE_WHOLE UINT32_MAX
 
+/* How the elements of a view that is far lie in its file. */
+enum packing { PACKED_NOT, PACKED_NIBBLES, PACKED_NIBBLES_BY_ROW }; /* ir/nibbles.h */
+
 struct view {
-    const uint8_t *bytes;       /* source elements, row-major, little-endian; strings: see `strings` */
-    const struct file *file;    /* the mapping that holds bytes, or NULL for memory */
+    const uint8_t *bytes;       /* source elements, row-major, little-endian; strings: see `strings`. NULL: far */
+    const struct file *file;    /* the mapping that holds bytes, or NULL for memory; far: the file to read them from */
+    uint64_t offset;            /* far: of the elements in the file */
+    enum packing packing;       /* far */
     const char *const *strings; /* dtype DT_STRING: shape_count(shape) pointers (1 when splat) */
     enum dtype dtype;           /* of the source */
     struct shape shape;         /* of the source */
@@ -33,6 +38,16 @@ struct view view_of(const void *bytes, enum dtype dtype, const struct shape *sha
 /* A splat of one element (copied into the arena), given as double for float types and as int64 otherwise. */
 struct view view_splat_float(struct arena *arena, enum dtype dtype, const struct shape *shape, double value);
 struct view view_splat_int(struct arena *arena, enum dtype dtype, const struct shape *shape, int64_t value);
+
+/* Whether the elements must be read before they can be looked at: those of a file with a source (base/file.h) are. A
+ * far view is row-major, with nothing pending but what its packing says. */
+static inline bool view_is_far(const struct view *view)
+{
+    return !view->bytes && view->file && view->file->source;
+}
+/* Elements [first, first + count) of the source, which is no splat: where they are in memory, or read into the buffer
+ * of count * dtype_size(view->dtype) bytes; zeros where they cannot be read, which the file's source then tells. */
+const uint8_t *view_elements(const struct view *view, uint64_t first, uint64_t count, void *buffer);
 
 /* The shape after perm. */
 struct shape view_shape(const struct view *view);

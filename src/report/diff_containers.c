@@ -45,10 +45,17 @@ static const char *entry_words(struct diff *d, const struct odlc_entry *e)
                                                   : arena_printf(d->arena, ", packed to %" PRIu64, e->stored_size));
 }
 
+/* Of the same size. */
+static bool same_entries(struct diff *d, const struct odlc_entry *first, const struct odlc_entry *second)
+{
+    const struct stored bytes[] = {stored_entry(d->containers[0], first), stored_entry(d->containers[1], second)};
+    return diff_same_bytes(d, &bytes[0], &bytes[1]);
+}
+
 static void compare_entry(struct diff *d, const struct odlc_entry *first, const struct odlc_entry *second)
 {
     bool same = first->size == second->size && first->stored_size == second->stored_size &&
-                diff_same_bytes(d, first->stored, second->stored, first->stored_size);
+                same_entries(d, first, second);
     if (!diff_count(d, ODLC_DIFF_METADATA, same))
         return;
     const char *subject = arena_printf(d->arena, "entry %s", first->name);

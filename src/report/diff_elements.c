@@ -20,11 +20,21 @@ static void read_bytes(struct diff *d, uint64_t size)
     d->unreleased = 0;
 }
 
-bool diff_same_bytes(struct diff *d, const void *first, const void *second, uint64_t size)
+/* Room for bytes of the containers that are not in memory. */
+static void *room_for(struct diff *d, const struct stored *stored, size_t side)
 {
+    if (!stored->bytes && !d->rooms[side])
+        d->rooms[side] = arena_alloc(d->arena, WINDOW);
+    return d->rooms[side];
+}
+
+bool diff_same_bytes(struct diff *d, const struct stored *first, const struct stored *second)
+{
+    void *const rooms[] = {room_for(d, first, 0), room_for(d, second, 1)};
+    const uint64_t size = first->size;
     for (uint64_t at = 0; at < size; at += WINDOW) {
         size_t n = (size_t)(size - at < WINDOW ? size - at : WINDOW);
-        bool same = memcmp((const char *)first + at, (const char *)second + at, n) == 0;
+        bool same = memcmp(stored_bytes(first, at, n, rooms[0]), stored_bytes(second, at, n, rooms[1]), n) == 0;
         read_bytes(d, n);
         if (!same)
             return false;
@@ -161,6 +171,14 @@ static uint64_t count_reals(const double *a, const double *b, size_t n)
     return count;
 }
 
+/* Of elements [at, at + n), how many are stored differently. */
+static uint64_t count_stored(const struct stored bytes[2], uint64_t at, size_t n, size_t size, uint64_t rooms[2][BLOCK])
+{
+    const void *p = stored_bytes(&bytes[0], at * size, n * size, rooms[0]);
+    const void *q = stored_bytes(&bytes[1], at * size, n * size, rooms[1]);
+    return memcmp(p, q, n * size) != 0 ? count_bytes(p, q, n, size) : 0;
+}
+
 /* Bytes an element. */
 static size_t element_size(const struct odlc_tensor *t)
 {
@@ -176,6 +194,8 @@ static void measure(struct diff *d, const struct odlc_tensor *first, const struc
                     struct odlc_diff_statistics *s)
 {
     double a[BLOCK], b[BLOCK];
+    uint64_t rooms[2][BLOCK];
+    const struct stored bytes[] = {stored_elements(first), stored_elements(second)};
     size_t size = element_size(first);
     bool typed = same_type(first, second), by_bytes = typed && diff_same_encodings(first, second);
     struct tally tally = {.statistics = s};
@@ -183,8 +203,7 @@ static void measure(struct diff *d, const struct odlc_tensor *first, const struc
     s->has_stored = typed && first->element == ODLC_CLASS_FIXED;
     for (uint64_t at = 0; at < first->count; at += BLOCK) {
         size_t n = (size_t)(first->count - at < BLOCK ? first->count - at : BLOCK);
-        const char *p = (const char *)first->data + at * size, *q = (const char *)second->data + at * size;
-        uint64_t stored = typed && memcmp(p, q, n * size) != 0 ? count_bytes(p, q, n, size) : 0;
+        uint64_t stored = typed ? count_stored(bytes, at, n, size, rooms) : 0;
         odlc_tensor_reals(first, at, n, a);
         odlc_tensor_reals(second, at, n, b);
         s->stored += stored;
@@ -209,9 +228,11 @@ bool diff_elements(struct diff *d, const struct odlc_tensor *first, const struct
 {
     bool numbers = first->element != ODLC_CLASS_STRING;
     *statistics = (struct odlc_diff_statistics){.elements = first->count};
-    if (numbers && same_type(first, second) && diff_same_encodings(first, second) &&
-        diff_same_bytes(d, first->data, second->data, first->data_size))
-        return true;
+    if (numbers && same_type(first, second) && diff_same_encodings(first, second)) {
+        const struct stored bytes[] = {stored_elements(first), stored_elements(second)};
+        if (diff_same_bytes(d, &bytes[0], &bytes[1]))
+            return true;
+    }
     if (numbers)
         measure(d, first, second, statistics);
     else

@@ -15,7 +15,7 @@ kernel                  op
 build                   kernel
 pass                    build
 udo                     text build
-dlc                     build
+dlc                     text build
 runtime                 build
 backend                 runtime text
 quantize                runtime dlc encoding

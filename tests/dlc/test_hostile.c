@@ -21,7 +21,7 @@ static odlc_status try_bytes(const uint8_t *bytes, size_t size, bool strict)
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(write(fd, bytes, size), (ssize_t)size);
     ck_status_ok(file_map_fd(own, &found, "damaged.dlc", fd, &file));
-    odlc_status status = dlc_read_mapped(own, &found, file, &dlc);
+    odlc_status status = dlc_read_file(own, &found, file, &dlc);
     if (status == ODLC_OK && strict)
         status = dlc_verify(&found, dlc);
     if (status == ODLC_OK)

@@ -51,7 +51,6 @@ function followAddress() {
 }
 
 function startAddress() {
-  followAddress();
   addEventListener("hashchange", () => {
     if (addressOf() !== location.hash.slice(1))
       followAddress();

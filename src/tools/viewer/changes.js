@@ -21,14 +21,13 @@ function startChanges(model) {
   for (const graph of model.graphs)
     for (const op of graph.ops)
       op.change = "same";
+  button.hidden = !model.compared;
+  button.setAttribute("aria-pressed", String(!button.hidden));
   if (!model.compared)
     return;
   const partners = pairGraphs(model.compared.graphs, model.graphs);
   model.graphs.forEach((graph, i) => markChanges(model.compared.differences.differences, graph, partners[i]));
-  button.hidden = false;
-  button.addEventListener("click", () => showChanges(shade.mode !== "changes"));
   shade.mode = "changes";
-  button.setAttribute("aria-pressed", "true");
 }
 
 function showChanges(shown) {

@@ -22,23 +22,29 @@ def as_c(name, text):
             f"const size_t {name}_size = {len(data)};\n")
 
 
-def main():
-    out, name, header, page, *parts = sys.argv[1:]
-    out, page = pathlib.Path(out), pathlib.Path(page)
+def joined(page, parts):
+    """The page with its styles and scripts in it."""
     styles, scripts = ([pathlib.Path(part) for part in parts if part.endswith(end)] for end in (".css", ".js"))
-    text = page.read_text(encoding="utf-8")
+    text = pathlib.Path(page).read_text(encoding="utf-8")
     for marker, files in ((STYLE, styles), (SCRIPTS, scripts)):
         content = "\n".join(text_of(file) for file in files)
         if text.count(marker) != 1:
             sys.exit(f"embed.py: {page} must have one '{marker}'")
         text = text.replace(marker, content)
-    head, tail = text.split(MODEL)
-    code = ["/* Made by embed.py. */", f'#include "{header}"', ""]
-    code += [as_c(f"{name}_head", head), as_c(f"{name}_tail", tail)]
     # A char may be unsigned or signed; bytes over 127 would not fit the latter.
     if not text.isascii():
         sys.exit("embed.py: the page's files must be ASCII; write \\u2026 or &hellip;")
-    out.write_text("\n".join(code), encoding="utf-8")
+    return text
 
 
-main()
+def main():
+    out, name, header, page, *parts = sys.argv[1:]
+    text = joined(page, parts)
+    head, tail = text.split(MODEL)
+    code = ["/* Made by embed.py. */", f'#include "{header}"', ""]
+    code += [as_c(f"{name}_head", head), as_c(f"{name}_tail", tail)]
+    pathlib.Path(out).write_text("\n".join(code), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

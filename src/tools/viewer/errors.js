@@ -14,12 +14,11 @@ const BANDS = [
 const errors = { layers: null }; /* of the report, by tensor; null: there is no report */
 
 function startErrors(model) {
-  const button = document.getElementById("errors");
+  document.getElementById("errors").hidden = !model.report;
+  errors.layers = null;
   if (!model.report)
     return;
   errors.layers = new Map(model.report.layers.map((layer) => [layer.tensor, layer]));
-  button.hidden = false;
-  button.addEventListener("click", () => showErrors(shade.mode !== "errors"));
   shade.mode = "errors";
 }
 

@@ -243,18 +243,14 @@ function turn() {
     selectTensor(tensor);
 }
 
-function startGraphs() {
+function nameGraphs() {
   const { model } = state;
   const choice = document.getElementById("graph");
   document.title = `${model.file} \u2013 DLC viewer`;
-  document.getElementById("file").append(model.file, element("small", null, `DLC ${model.format}`));
+  document.getElementById("file").replaceChildren(model.file, element("small", null, `DLC ${model.format}`));
   document.getElementById("graph-choice").hidden = model.graphs.length < 2;
-  choice.append(...model.graphs.map((graph, i) => element("option", { value: i }, graph.name || `graph ${i}`)));
+  choice.replaceChildren(...model.graphs.map((graph, i) => element("option", { value: i }, graph.name || `graph ${i}`)));
   choice.value = model.shown;
-  choice.addEventListener("change", () => {
-    showGraph(Number(choice.value));
-    writeAddress();
-  });
 }
 
 function chooseGraph(index) {
@@ -279,6 +275,8 @@ function startButtons() {
   click("fit", fitGraph);
   click("actual", actualSize);
   click("turn", turn);
+  click("errors", () => showErrors(shade.mode !== "errors"));
+  click("changes", () => showChanges(shade.mode !== "changes"));
   click("fold", foldMore);
   click("unfold", foldLess);
   click("save-png", savePng);
@@ -287,6 +285,11 @@ function startButtons() {
   click("overview", toggleOverview);
   click("theme", toggleTheme);
   click("help", () => document.getElementById("help-box").showModal());
+  const choice = document.getElementById("graph");
+  choice.addEventListener("change", () => {
+    showGraph(Number(choice.value));
+    writeAddress();
+  });
 }
 
 /* For scripts (window.dlcViewer): where a node is on the screen, by name, */
@@ -313,17 +316,26 @@ function labels() {
   return { placed, hidden: state.layout.segments.flat().filter((segment) => segment.first).length - placed.length };
 }
 
-function start() {
-  state.model = readModel();
-  startChanges(state.model);
-  startErrors(state.model);
-  startTheme();
-  resizeCanvas();
-  startGraphs();
-  showGraph(state.model.shown);
-  startAddress();
+/* Shows a model, the first or another one. */
+function openModel(model) {
+  const isFirst = !state.model;
+  Object.assign(state, { model, graphs: [], graph: null });
+  shade.mode = "kind";
+  startChanges(model);
+  startErrors(model);
+  if (isFirst)
+    resizeCanvas();
+  nameGraphs();
+  showGraph(model.shown);
+  followAddress();
   drawFrame();
   drawMap();
+  if (isFirst)
+    startPage();
+}
+
+function startPage() {
+  startAddress();
   startSearch();
   startButtons();
   startPointers();
@@ -341,4 +353,8 @@ function start() {
   }));
 }
 
-start();
+startTheme();
+/* A page that opens containers itself has none at its beginning. */
+const firstModel = readModel();
+if (firstModel)
+  openModel(firstModel);

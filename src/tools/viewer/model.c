@@ -106,8 +106,24 @@ static void write_encodings(struct json_out *j, const struct odlc_tensor *t)
     json_end_object(j);
 }
 
-/* dtype, dims, and a few values or what they are like. */
-static void write_contents(struct json_out *j, struct arena *arena, const struct odlc_tensor *t)
+static bool has_statistics(const struct odlc_tensor *t)
+{
+    return t->count > MAX_VALUES && t->element != ODLC_CLASS_STRING && t->element != ODLC_CLASS_BOOL;
+}
+
+/* A few values, and what all are like. */
+static void write_values(struct json_out *j, struct arena *arena, const struct odlc_tensor *t)
+{
+    if (has_statistics(t))
+        write_statistics(j, arena, t);
+    json_array(j, "values");
+    for (uint64_t i = 0; i < t->count && i < MAX_VALUES; i++)
+        write_element(j, arena, t, i);
+    json_end_array(j);
+}
+
+/* dtype, dims and encodings. */
+static void write_type(struct json_out *j, struct arena *arena, const struct odlc_tensor *t)
 {
     json_string(j, "dtype", t->dtype);
     json_array(j, "dims");
@@ -117,24 +133,31 @@ static void write_contents(struct json_out *j, struct arena *arena, const struct
     write_uint(j, "elements", arena, t->count);
     if (t->n_encodings)
         write_encodings(j, t);
-    if (!odlc_tensor_readable(t))
-        return;
-    if (t->count > MAX_VALUES && t->element != ODLC_CLASS_STRING && t->element != ODLC_CLASS_BOOL)
-        write_statistics(j, arena, t);
-    json_array(j, "values");
-    for (uint64_t i = 0; i < t->count && i < MAX_VALUES; i++)
-        write_element(j, arena, t, i);
-    json_end_array(j);
 }
 
-static void write_tensor(struct json_out *j, struct arena *arena, const struct odlc_tensor *t)
+/* What is written, and how far that is. */
+struct written_model {
+    struct arena *arena;
+    const struct viewer_subject *subject;
+    uint64_t done, total; /* bytes of tensors */
+};
+
+static void write_tensor(struct json_out *j, struct written_model *model, const struct odlc_tensor *t)
 {
+    struct arena *arena = model->arena;
+    struct viewer_later *later = model->subject->later;
     json_object(j, NULL);
     json_string(j, "name", t->name);
     json_uint(j, "id", t->id);
     json_string(j, "kind", t->kind);
     write_uint(j, "bytes", arena, t->data_size);
-    write_contents(j, arena, t);
+    write_type(j, arena, t);
+    if (later && odlc_tensor_readable(t) && has_statistics(t)) {
+        json_uint(j, "later", later->count);
+        vec_push(arena, later, t);
+    } else if (odlc_tensor_readable(t)) {
+        write_values(j, arena, t);
+    }
     json_end_object(j);
 }
 
@@ -149,7 +172,9 @@ static void write_attributes(struct json_out *j, struct arena *arena, const char
         if (a->supplemental)
             json_bool(j, "supplemental", true);
         if (a->kind == ODLC_VALUE_TENSOR)
-            write_contents(j, arena, a->tensor);
+            write_type(j, arena, a->tensor);
+        if (a->kind == ODLC_VALUE_TENSOR && odlc_tensor_readable(a->tensor))
+            write_values(j, arena, a->tensor);
         else if (a->kind == ODLC_VALUE_NESTED)
             write_attributes(j, arena, "nested", a->nested, a->n_nested);
         else if (a->dtype)
@@ -181,8 +206,10 @@ static void write_operands(struct json_out *j, const char *key, const struct odl
     json_end_array(j);
 }
 
-static void write_op(struct json_out *j, struct arena *arena, const struct odlc_graph *g, const struct odlc_op *op)
+static void write_op(struct json_out *j, struct written_model *model, const struct odlc_graph *g,
+                     const struct odlc_op *op)
 {
+    struct arena *arena = model->arena;
     json_object(j, NULL);
     json_uint(j, "id", op->id);
     json_string(j, "name", op->name);
@@ -197,7 +224,7 @@ static void write_op(struct json_out *j, struct arena *arena, const struct odlc_
     write_attributes(j, arena, "attributes", op->attributes, op->n_attributes);
     json_array(j, "params");
     for (size_t i = 0; i < op->n_params; i++)
-        write_tensor(j, arena, &op->params[i]);
+        write_tensor(j, model, &op->params[i]);
     json_end_array(j);
     json_end_object(j);
 }
@@ -210,13 +237,6 @@ static void write_positions(struct json_out *j, const char *key, const struct od
         json_int(j, NULL, tensors[i] - g->tensors);
     json_end_array(j);
 }
-
-/* What is written, and how far that is. */
-struct written_model {
-    struct arena *arena;
-    const struct viewer_subject *subject;
-    uint64_t done, total; /* bytes of tensors */
-};
 
 static void note_tensor(struct written_model *model, const struct odlc_tensor *t)
 {
@@ -249,13 +269,13 @@ static void write_graph(struct json_out *j, struct written_model *model, const s
     write_positions(j, "outputs", g, g->outputs, g->n_outputs);
     json_array(j, "tensors");
     for (size_t i = 0; i < g->n_tensors; i++) {
-        write_tensor(j, arena, &g->tensors[i]);
+        write_tensor(j, model, &g->tensors[i]);
         note_tensor(model, &g->tensors[i]);
     }
     json_end_array(j);
     json_array(j, "ops");
     for (size_t i = 0; i < g->n_ops; i++)
-        write_op(j, arena, g, &g->ops[i]);
+        write_op(j, model, g, &g->ops[i]);
     json_end_array(j);
     json_end_object(j);
 }
@@ -355,6 +375,25 @@ void viewer_add_model(struct arena *arena, const struct viewer_subject *subject,
     const struct written_model model = {.arena = arena, .subject = subject, .total = total};
     const char *written = text_written(arena, write_container, &model, &size);
     add_without_tags(arena, written, size, json);
+}
+
+struct left_values {
+    struct arena *arena;
+    const struct odlc_tensor *tensor;
+};
+
+static void write_left(FILE *stream, const void *data)
+{
+    const struct left_values *left = data;
+    struct json_out j = json_out_to(stream, true);
+    json_object(&j, NULL);
+    write_values(&j, left->arena, left->tensor);
+    json_end_object(&j);
+}
+
+const char *viewer_values(struct arena *arena, const struct odlc_tensor *tensor, size_t *size)
+{
+    return text_written(arena, write_left, &(struct left_values){arena, tensor}, size);
 }
 
 void viewer_add_page(struct arena *arena, const struct viewer_subject *subject, text *page)

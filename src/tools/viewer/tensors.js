@@ -77,6 +77,30 @@ function linksView(label, nodes) {
     more > 0 ? `and ${more} more` : "");
 }
 
+/* What is known of the elements. */
+function valuesView(tensor) {
+  const view = element("div", { class: "elements" });
+  if (tensor.statistics)
+    view.append(...statisticsView(tensor));
+  if (tensor.values && !(Number(tensor.elements) > tensor.values.length && tensor.statistics))
+    view.append(element("p", { class: "values" }, (tensor.quantization ? "as stored: " : "") +
+      valuesText(tensor.values, tensor.dims, tensor.elements)));
+  return view;
+}
+
+/* Reads the values of a constant that the model left for later: (its number) => a promise of its members. */
+const later = { read: null };
+
+function laterView(tensor) {
+  const view = element("div", { class: "elements none" }, `reading ${bytesText(tensor.bytes)}\u2026`);
+  later.read(tensor.later).then((members) => {
+    Object.assign(tensor, members);
+    delete tensor.later;
+    view.replaceWith(valuesView(tensor));
+  }, (failure) => { view.textContent = failure.message; });
+  return view;
+}
+
 function tensorView(tensor, ...links) {
   const kinds = { APP_WRITE: "graph input", APP_READ: "graph output", STATIC: "constant", NATIVE: "" };
   const kind = kinds[tensor.kind] ?? tensor.kind;
@@ -85,11 +109,7 @@ function tensorView(tensor, ...links) {
   const view = element("div", { class: "tensor" },
     element("div", { class: "title" }, tensor.name, copyButton("Copy name", () => tensor.name)),
     element("div", { class: "shape" }, shape.filter(Boolean).join(" \u00b7 ")));
-  if (tensor.statistics)
-    view.append(...statisticsView(tensor));
-  if (tensor.values && !(Number(tensor.elements) > tensor.values.length && tensor.statistics))
-    view.append(element("p", { class: "values" }, (tensor.quantization ? "as stored: " : "") +
-      valuesText(tensor.values, tensor.dims, tensor.elements)));
+  view.append(tensor.later === undefined ? valuesView(tensor) : laterView(tensor));
   if (tensor.quantization)
     view.append(encodingsView(tensor.quantization));
   view.append(errorsView(tensor));

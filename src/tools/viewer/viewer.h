@@ -12,12 +12,19 @@
 extern const char viewer_page_head[], viewer_page_tail[];
 extern const size_t viewer_page_head_size, viewer_page_tail_size;
 
+/* Constants whose values are left for later; each says its position in this list as `later`. */
+struct viewer_later {
+    const struct odlc_tensor **data;
+    size_t count, capacity;
+};
+
 /* What a page is of. */
 struct viewer_subject {
     const odlc_container *container;
     const struct odlc_graph *shown; /* the graph that it shows first */
     const struct json *report;      /* of its quantization; NULL: none */
     const struct diff *diff;        /* from another container to this one; NULL: there is none */
+    struct viewer_later *later;     /* gets constants of many values, which are not read then; NULL: all are read */
     /* Told after each constant that was looked at; NULL: nobody. */
     void (*progress)(void *user, uint64_t done, uint64_t total); /* bytes */
     void *user;
@@ -34,6 +41,9 @@ void viewer_add_page(struct arena *arena, const struct viewer_subject *subject, 
 
 /* The model as JSON that can stand inside a <script> element: it has no '<'. */
 void viewer_add_model(struct arena *arena, const struct viewer_subject *subject, text *json);
+
+/* The members of a constant that was left for later, as a JSON object; in the arena. */
+const char *viewer_values(struct arena *arena, const struct odlc_tensor *tensor, size_t *size);
 
 /* A graph in the DOT language. */
 void viewer_add_dot(struct arena *arena, const struct odlc_graph *graph, text *dot);
