@@ -11,11 +11,6 @@
 #include "tools/text_table.h"
 #include "tools/viewer/viewer.h"
 
-bool viewer_is_udo(const struct odlc_op *op)
-{
-    return op->package && strcmp(op->package, "qti.aisw") != 0;
-}
-
 /* A quoted string: a backslash would start one of Graphviz's escapes. */
 static void add_quoted(struct arena *arena, text *dot, const char *string)
 {
