@@ -215,13 +215,11 @@ static void fill_summary(odlc_container *c, const struct dlc_file *dlc)
     for (uint32_t i = 0; i < dlc->n_metadata; i++)
         metadata[i] = (struct odlc_metadata){dlc->metadata[i].key, dlc->metadata[i].value};
     for (uint32_t i = 0; i < dlc->n_entries; i++)
-        entries[i] = (struct odlc_entry){dlc->entries[i].name,
-                                         dlc->entries[i].offset,
-                                         dlc->entries[i].size,
-                                         dlc->entries[i].crc,
-                                         dlc->entries[i].compressed,
-                                         dlc->file->data ? dlc->file->data + dlc->entries[i].offset : NULL,
-                                         dlc->entries[i].packed};
+        entries[i] = (struct odlc_entry){
+            dlc->entries[i].name,       dlc->entries[i].offset,
+            dlc->entries[i].size,       dlc->entries[i].crc,
+            dlc->entries[i].compressed, dlc->file->data ? dlc->file->data + dlc->entries[i].offset : NULL,
+            dlc->entries[i].packed};
     c->summary = (struct odlc_summary){.path = dlc->file->path,
                                        .major = dlc->major,
                                        .minor = dlc->minor,

@@ -3,6 +3,9 @@
 
 #include "dlc/schema.h"
 
+/* Bytes, of the machines that execute graphs. */
+enum { POINTER = 8 };
+
 struct life {
     const struct dlc_graph *g;
     uint32_t *last; /* per tensor: the op that touches it last */
@@ -14,7 +17,7 @@ struct life {
 
 static uint64_t bytes_of(const struct dlc_tensor *t)
 {
-    uint64_t element = t->dtype == DT_STRING ? sizeof(const char *) : dtype_size((enum dtype)t->dtype);
+    uint64_t element = t->dtype == DT_STRING ? POINTER : dtype_size((enum dtype)t->dtype);
     return sat_mul(shape_count(t->shape), element);
 }
 

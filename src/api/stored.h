@@ -18,7 +18,7 @@ struct view;
 struct stored {
     const void *bytes; /* NULL: read them */
     uint64_t size;
-    const struct view *view;  /* of a constant; NULL: of a file, from offset on */
+    const struct view *view; /* of a constant; NULL: of a file, from offset on */
     const struct file *file;
     uint64_t offset;
 };

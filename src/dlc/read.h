@@ -78,8 +78,7 @@ const char *dlc_text(const char *string);
 const char **dlc_read_strings(struct arena *arena, struct fb_vector v);
 /* Makes bytes the view of a tensor; strings are copied and split. ODLC_ERR_INVALID: the tensor has a view already, or
  * the size is not that of its elements. The bytes of a tensor of unknown type are left alone. */
-odlc_status dlc_attach(const struct dlc_reading *r, struct dlc_tensor *tensor,
-                       const struct dlc_bytes *bytes) MUST_USE;
+odlc_status dlc_attach(const struct dlc_reading *r, struct dlc_tensor *tensor, const struct dlc_bytes *bytes) MUST_USE;
 /* The same bytes in memory, where they stay as they are; those of a mapping stay there. ODLC_ERR_IO: they cannot be
  * read. */
 odlc_status dlc_take_in(const struct dlc_reading *r, struct dlc_bytes *bytes) MUST_USE;

@@ -206,8 +206,8 @@ static odlc_status read_param(const struct dlc_reading *r, struct fb_table t, st
               : out->quant ? quantized_dtype(out->quant)
                            : DT_UINT8,
               out->quant || floats ? DT_FLOAT32 : DT_UINT8);
-    const struct dlc_bytes payload = bytes.pos ? dlc_payload(r, bytes, (uint64_t)bytes.count * (floats ? 4 : 1))
-                                               : dlc_part(&r->params.whole, 0, 0);
+    const struct dlc_bytes payload =
+        bytes.pos ? dlc_payload(r, bytes, (uint64_t)bytes.count * (floats ? 4 : 1)) : dlc_part(&r->params.whole, 0, 0);
     return dlc_attach(r, out, &payload);
 }
 

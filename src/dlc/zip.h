@@ -17,9 +17,9 @@ odlc_status zip_list(struct arena *arena, struct diags *diags, const struct file
                      uint32_t *count) MUST_USE;
 /* The entry of that name, or NULL. */
 const struct dlc_entry *zip_find(const struct dlc_entry *entries, uint32_t count, const char *name);
-/* The bytes of an entry: of a stored one the mapping itself (NULL: the file is not mapped), of a compressed one inflated into the arena.
- * ODLC_ERR_LIMIT: inflated, the entry is too large for a file of this size; ODLC_ERR_INVALID: the entry cannot be
- * inflated, or differs from its CRC (which is not compared with stored ones). */
+/* The bytes of an entry: of a stored one the mapping itself (NULL: the file is not mapped), of a compressed one
+ * inflated into the arena. ODLC_ERR_LIMIT: inflated, the entry is too large for a file of this size; ODLC_ERR_INVALID:
+ * the entry cannot be inflated, or differs from its CRC (which is not compared with stored ones). */
 odlc_status zip_bytes(struct arena *arena, struct diags *diags, const struct file *file, const struct dlc_entry *entry,
                       const uint8_t **bytes) MUST_USE;
 /* zip_bytes into the arena, of a stored entry, too: nobody else writes there. Fails as zip_bytes does. */

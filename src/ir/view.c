@@ -40,9 +40,10 @@ const uint8_t *view_elements(const struct view *view, uint64_t first, uint64_t c
     if (!view_is_far(view))
         return view->bytes + first * size;
     const bool by_row = view->packing == PACKED_NIBBLES_BY_ROW, is_signed = view->dtype == DT_SFXP4;
-    const int error = view->packing == PACKED_NOT
-                          ? file_read_at(view->file, view->offset + first * size, buffer, count * size)
-                          : nibbles_read(view->file, view->offset, &view->shape, by_row, is_signed, first, count, buffer);
+    const int error =
+        view->packing == PACKED_NOT
+            ? file_read_at(view->file, view->offset + first * size, buffer, count * size)
+            : nibbles_read(view->file, view->offset, &view->shape, by_row, is_signed, first, count, buffer);
     if (error)
         memset(buffer, 0, count * size);
     return buffer;

@@ -54,8 +54,8 @@ static bool same_entries(struct diff *d, const struct odlc_entry *first, const s
 
 static void compare_entry(struct diff *d, const struct odlc_entry *first, const struct odlc_entry *second)
 {
-    bool same = first->size == second->size && first->stored_size == second->stored_size &&
-                same_entries(d, first, second);
+    bool same =
+        first->size == second->size && first->stored_size == second->stored_size && same_entries(d, first, second);
     if (!diff_count(d, ODLC_DIFF_METADATA, same))
         return;
     const char *subject = arena_printf(d->arena, "entry %s", first->name);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Makes the page that opens containers: that of dlc-viewer without a model, and the worker that reads containers.
-usage: page.py OUT.html READER.js WORKER.js page.html STYLE.css... SCRIPT.js..."""
+usage: page.py OUT.html WORKER.js READER.js page.html STYLE.css... SCRIPT.js..."""
 
 import pathlib
 import re
@@ -23,10 +23,10 @@ def replaced(text, pattern, by):
 
 
 def main():
-    out, reader, worker, page, *parts = sys.argv[1:]
-    code = "\n".join(pathlib.Path(part).read_text(encoding="utf-8") for part in (reader, worker))
+    out, worker, reader, page, *parts = sys.argv[1:]
+    code = "\n".join(pathlib.Path(part).read_text(encoding="utf-8") for part in (worker, reader))
     if "</script" in code or "<!--" in code:
-        sys.exit(f"page.py: {reader} and {worker} cannot stand in a page")
+        sys.exit(f"page.py: {worker} and {reader} cannot stand in a page")
     text = joined(page, parts)
     text = replaced(text, "content=\"default-src 'none'[^\"]*\"", f'content="{POLICY}"')
     text = replaced(text, re.escape(MODEL), "null")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader in a browser: what worker.js calls. One pair of containers is open at a time; whoever wants others starts a
- * worker anew, whose memory is empty. */
+/* The reader in a browser: what worker.js calls. One pair of containers is open at a time; whoever wants others starts
+ * a worker anew, whose memory is empty. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,7 +142,8 @@ static odlc_status tell_model(void)
     struct diff diff;
     const struct odlc_graph *graphs = odlc_container_graphs(files[0].container, &count);
     if (!count)
-        return diag_error(&own, ODLC_ERR_UNSUPPORTED, AT(.file = files[0].name), "no-graph", "the container has no graph");
+        return diag_error(&own, ODLC_ERR_UNSUPPORTED, AT(.file = files[0].name), "no-graph",
+                          "the container has no graph");
     struct viewer_subject subject = {
         .container = files[0].container, .shown = graphs, .later = &later, .progress = report_progress};
     if (files[1].container) {
@@ -157,8 +158,8 @@ static odlc_status tell_model(void)
     return check_read();
 }
 
-/* Opens the files that web_file told of, and makes the model of the first one (web_text). Gives an odlc_status, of which
- * web_diags tells more. */
+/* Opens the files that web_file told of, and makes the model of the first one (web_text). Gives an odlc_status, of
+ * which web_diags tells more. */
 EXPORT int web_open(void)
 {
     arena_destroy(arena);

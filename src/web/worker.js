@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker that reads containers, behind the compiled reader (web.c), whose functions and memory it uses. It is sent
+// The worker that reads containers, before the compiled reader (web.c), whose functions and memory it uses. It is sent
 //   { files: [File, …] }   the container to be shown, and one that it is compared with
 //   { values: number }     a constant whose values the model left for later
 // and answers { model, warnings }, { number, values } or { error, number }, before that { done, total } in bytes.
+
+// The reader is in the page, too: nothing is fetched.
+self.fetch = undefined;
 
 const WINDOW = 128 * 1024, WINDOWS = 8, LEAST_WAIT = 100;
 
@@ -115,6 +118,7 @@ function readValues(number) {
   postMessage(status === 0 ? { number, values: textOut() } : { number, error: words() });
 }
 
+var Module = {};
 const ready = new Promise((resolve) => { Module.onRuntimeInitialized = resolve; });
 
 onmessage = async ({ data }) => {

@@ -114,8 +114,18 @@ class Browser:
             self.driver.stdout.close()
             self.profile.cleanup()
 
+    def go(self, address):
+        self._do("POST", "/url", {"url": address})
+
     def open(self, path, fragment=""):
-        self._do("POST", "/url", {"url": path.resolve().as_uri() + fragment})
+        self.go(path.resolve().as_uri() + fragment)
+
+    def find(self, selector):
+        """The id of an element."""
+        return next(iter(self._do("POST", "/element", {"using": "css selector", "value": selector}).values()))
+
+    def give_files(self, element, paths):
+        self._do("POST", f"/element/{element}/value", {"text": "\n".join(str(path) for path in paths)})
 
     def downloads_to(self, folder):
         self._do("POST", "/goog/cdp/execute",
@@ -126,6 +136,11 @@ class Browser:
 
     def run(self, script, *args):
         return self._do("POST", "/execute/sync", {"script": script, "args": list(args)})
+
+    def run_async(self, script, *args):
+        """What the script gives to its last argument, a function."""
+        self._do("POST", "/timeouts", {"script": patient(60000)})
+        return self._do("POST", "/execute/async", {"script": script, "args": list(args)})
 
     def wait_for(self, script, seconds=30):
         """The first value of a script that is not empty, or None."""
@@ -139,8 +154,7 @@ class Browser:
 
     def settle(self):
         """Waits until motion of the view has ended."""
-        self._do("POST", "/timeouts", {"script": patient(10000)})
-        self._do("POST", "/execute/async", {"script": "setTimeout(arguments[1], arguments[0])", "args": [self.motion]})
+        self.run_async("setTimeout(arguments[1], arguments[0])", self.motion)
 
     def press(self, *keys):
         """Keys by name or character; "Shift+Tab" holds the first while the second is pressed."""
