@@ -70,7 +70,7 @@ run_analysis()
 say_how_long
 began=$(date +%s)
 "$root/scripts/install-packages.sh" build test
-[ "$long" = no ] || "$root/scripts/install-packages.sh" docs ci packages images
+[ "$long" = no ] || "$root/scripts/install-packages.sh" docs ci packages images browser web
 # Sanitizers name lines, for which -g1 is enough. Compiling takes half of the time of -O2, and the tests as long.
 configure "$build/test" -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=true -Doptimization=1 \
     -Dc_args='-fno-sanitize-recover=all -g1'

@@ -280,11 +280,14 @@ static size_t alignment_for(size_t size)
     return size >= BIG_BLOCK ? 64 : lowest_bit < 16 ? lowest_bit : 16;
 }
 
-void *arena_alloc(struct arena *arena, size_t size)
+void *arena_alloc(struct arena *arena, uint64_t bytes)
 {
     static const max_align_t nothing;
-    if (size == 0)
+    const size_t size = (size_t)bytes;
+    if (bytes == 0)
         return (void *)(uintptr_t)&nothing;
+    if (bytes > PTRDIFF_MAX)
+        arena_exhausted(arena);
     if (size >= OWN_PAGES)
         return block_create(arena, size);
     size_t alignment = alignment_for(size), start = align_up(arena->chunk->used, alignment);
@@ -367,9 +370,9 @@ void *arena_grow(struct arena *arena, void *data, size_t old_size, size_t size)
     return grown;
 }
 
-void *arena_calloc(struct arena *arena, size_t count, size_t size)
+void *arena_calloc(struct arena *arena, uint64_t count, size_t size)
 {
-    size_t total;
+    uint64_t total;
     if (ckd_mul(&total, count, size))
         arena_exhausted(arena);
     return arena_alloc(arena, total);

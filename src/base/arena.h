@@ -41,10 +41,10 @@ jmp_buf *arena_divert(struct arena *arena, jmp_buf *to);
 _Noreturn void arena_exhausted(struct arena *arena);
 
 /* Zeroed, and aligned as an object of that size can be: to the largest power of two that divides the size, 16 at most
- * (64 for blocks of at least 4 KiB). size 0 gives a valid pointer. */
-void *arena_alloc(struct arena *arena, size_t size);
+ * (64 for blocks of at least 4 KiB). 0 bytes give a valid pointer. Sizes of files may be larger than memory can be. */
+void *arena_alloc(struct arena *arena, uint64_t bytes);
 /* count * size, with the product checked. */
-void *arena_calloc(struct arena *arena, size_t count, size_t size);
+void *arena_calloc(struct arena *arena, uint64_t count, size_t size);
 
 /* A block of old_size bytes made size (not fewer) bytes; the added bytes are zeros. Large blocks grow in place where
  * possible; data is not valid any more. NULL with old_size 0 is allowed. */

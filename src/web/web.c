@@ -14,7 +14,7 @@
 
 /* Copies of flatbuffers begin with this room, and get more where they do not fit: lists of tensors are small, but older
  * forms have the weights among them. No flatbuffer is larger than the last one. */
-static const uint64_t ROOMS[] = {16u << 20, 256u << 20, UINT64_C(2) << 30};
+static const uint64_t ROOMS[] = {16u << 20, 256u << 20, (UINT64_C(2) << 30) - (1u << 20)};
 
 struct web_file {
     int number;
