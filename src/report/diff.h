@@ -24,7 +24,7 @@ struct diff {
     uint64_t compared[ODLC_DIFF_CATEGORIES], differing[ODLC_DIFF_CATEGORIES];
     bool versions_differ;      /* one is of version 3, the other of version 4 */
     const char *graph, *layer; /* that are being compared */
-    void *rooms[2];            /* for bytes that are read; NULL until they are needed */
+    void *rooms[2];            /* for bytes that are read; NULL where a container is in memory */
     uint64_t unreleased;       /* bytes read of each file since their pages were given back */
 };
 
@@ -68,6 +68,8 @@ void diff_graphs(struct diff *d, const struct odlc_graph *first, const struct od
  * same number of elements, and are strings both or not at all. */
 bool diff_elements(struct diff *d, const struct odlc_tensor *first, const struct odlc_tensor *second,
                    struct odlc_diff_statistics *statistics);
+/* Before anything is compared: parts of the comparison rewind the arena. */
+void diff_make_rooms(struct diff *d);
 /* Of as many bytes on both sides. */
 bool diff_same_bytes(struct diff *d, const struct stored *first, const struct stored *second);
 bool diff_same_encodings(const struct odlc_tensor *first, const struct odlc_tensor *second);

@@ -153,6 +153,7 @@ struct diff diff_containers(struct arena *arena, const struct diff_options *opti
         vec_push(arena, &d.notes,
                  "versions 3 and 4 name types, parameters and weights differently: compared are names of layers, "
                  "outputs, dimensions and encodings");
+    diff_make_rooms(&d);
     compare_summaries(&d, s);
     compare_graphs(&d);
     return d;

@@ -20,21 +20,20 @@ static void read_bytes(struct diff *d, uint64_t size)
     d->unreleased = 0;
 }
 
-/* Room for bytes of the containers that are not in memory. */
-static void *room_for(struct diff *d, const struct stored *stored, size_t side)
+void diff_make_rooms(struct diff *d)
 {
-    if (!stored->bytes && !d->rooms[side])
-        d->rooms[side] = arena_alloc(d->arena, WINDOW);
-    return d->rooms[side];
+    for (size_t side = 0; side < COUNT_OF(d->rooms); side++) {
+        const struct odlc_summary *s = odlc_container_summary(d->containers[side]);
+        d->rooms[side] = s->entries[0].stored ? NULL : arena_alloc(d->arena, WINDOW);
+    }
 }
 
 bool diff_same_bytes(struct diff *d, const struct stored *first, const struct stored *second)
 {
-    void *const rooms[] = {room_for(d, first, 0), room_for(d, second, 1)};
     const uint64_t size = first->size;
     for (uint64_t at = 0; at < size; at += WINDOW) {
         size_t n = (size_t)(size - at < WINDOW ? size - at : WINDOW);
-        bool same = memcmp(stored_bytes(first, at, n, rooms[0]), stored_bytes(second, at, n, rooms[1]), n) == 0;
+        bool same = memcmp(stored_bytes(first, at, n, d->rooms[0]), stored_bytes(second, at, n, d->rooms[1]), n) == 0;
         read_bytes(d, n);
         if (!same)
             return false;
