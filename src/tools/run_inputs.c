@@ -42,6 +42,22 @@ static odlc_status set_array(struct run_worker *w, odlc_run *run, size_t index, 
     return odlc_run_set_native(run, index, view_load(w->scratch, array, own), io->native_size);
 }
 
+/* What to do about an array of other dimensions: one of the model's, whose channels stand before the places, is told
+ * how containers have its axes. */
+static const char *dims_hint(struct arena *arena, const struct odlc_io *io, const struct shape *array)
+{
+    bool channels_first = array->rank == io->rank && io->rank > 2 && array->dims[0] == io->dims[0] &&
+                          array->dims[1] == io->dims[io->rank - 1];
+    for (uint32_t i = 2; channels_first && i < io->rank; i++)
+        channels_first = array->dims[i] == io->dims[i - 1];
+    if (!channels_first)
+        return "the dimensions are those of the container: dlc-info shows them";
+    text order = {0};
+    for (uint32_t i = 2; i < io->rank; i++)
+        text_add(arena, &order, "%" PRIu32 ", ", i);
+    return arena_printf(arena, "the container has the channels last: numpy.transpose(array, (0, %s1))", order.data);
+}
+
 odlc_status run_array_fits(struct run_worker *w, const struct odlc_io *io, const struct view *array, const char *path)
 {
     const struct shape shape = view_shape(array);
@@ -50,8 +66,7 @@ odlc_status run_array_fits(struct run_worker *w, const struct odlc_io *io, const
         same = shape.dims[i] == io->dims[i];
     if (same)
         return ODLC_OK;
-    return diag_error(&w->diags, ODLC_ERR_INVALID,
-                      AT(.file = path, .hint = "the dimensions are those of the container: dlc-info shows them"),
+    return diag_error(&w->diags, ODLC_ERR_INVALID, AT(.file = path, .hint = dims_hint(w->scratch, io, &shape)),
                       "array-size", "tensor '%s' is %s, and the array %s", io->name, dims_text(w->scratch, io),
                       shape_text(w->scratch, &shape));
 }

@@ -175,6 +175,17 @@ def arrays(checks, folder):
         checks.equal(f"{label}: status", done.returncode, 1)
         checks.check(f"{label}: {words}", words in done.stderr, done.stderr)
         (folder / name).write_bytes(kept)
+    m = onnx.Model(opset=13)
+    m.input("x", onnx.FLOAT, [1, 2, 3, 4])
+    m.node("GlobalAveragePool", ["x"], ["y"])
+    m.output("y", onnx.FLOAT, [1, 2, 1, 1])
+    m.save(folder / "planes.onnx")
+    run("onnx-to-dlc", "planes.onnx", "planes.dlc", cwd=folder)
+    (folder / "planes.npy").write_bytes(npy("<f4", "(1, 2, 3, 4)", bytes(4 * 24)))
+    (folder / "planes.txt").write_text("planes.npy\n")
+    done = run("net-run", "planes.dlc", "planes.txt", "--output_dir", "bad", cwd=folder)
+    checks.equal("axes of the model: status", done.returncode, 1)
+    checks.check("axes of the model: the hint", "numpy.transpose(array, (0, 2, 3, 1))" in done.stderr, done.stderr)
 
 
 def expected_files(checks, folder):
