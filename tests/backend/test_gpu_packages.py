@@ -6,13 +6,12 @@ import json
 import os
 import pathlib
 import struct
-import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "package"))
-from workshop import HOST_LIBS, fill_in, generate, make, registration  # noqa: E402
-from checks import LONG, Checks, run, share_of  # noqa: E402
-from onnx_writer import FLOAT, INT32, Model  # noqa: E402
+from gpu_shop import fill_in_gpu
+from workshop import HOST_LIBS, fill_in, generate, make, registration
+from checks import LONG, Checks, run, share_of
+from onnx_writer import FLOAT, INT32, Model
 
 COUNT = 24
 X = [(i * 7 % 24 - 11) / 8 for i in range(COUNT)]
@@ -100,19 +99,6 @@ def write_config(path):
     ops = [scale_op("Scale", "FLOAT_32"), scale_op("HalfScale", "FLOAT_16"), twice]
     path.write_text(json.dumps({"UdoPackage_0": {"UDO_PACKAGE_NAME": "Shop", "Operators": ops}}))
     return path
-
-
-def between(text, first, last, new):
-    before, rest = text.split(first, 1)
-    return before + first + new + last + rest.split(last, 1)[1]
-
-
-def fill_in_gpu(package, op, source, info=None):
-    path = package / f"jni/src/GPU/src/ops/{op}.cpp"
-    text = between(path.read_text(), 'kernelSource = R"(', ')";', source)
-    if info is not None:
-        text = between(text, f"void {op}Operation::setKernelInfo()\n{{", "\n}\n\nstd::unique_ptr", info)
-    path.write_text(text)
 
 
 def write_model(folder, name, op):
