@@ -48,9 +48,11 @@ static struct tiled *describe(struct preparation *p, const QHPI_Op *op)
     t->op = op;
     t->tile = op->outputs[0].shape;
     t->n_tiles = 1;
-    t->may_be_cut = op->plugin->info.build_tile && t->tile.rank == 4 && !p->options.whole;
+    const bool is_empty = def_bytes(&op->outputs[0]) == 0;
+    t->may_be_cut = op->plugin->info.build_tile && t->tile.rank == 4 && !is_empty && !p->options.whole;
     t->reason = !op->plugin->info.build_tile ? "the op has no build_tile"
                 : t->tile.rank != 4          ? "the output is not of rank 4"
+                : is_empty                   ? "the output has no elements"
                                              : "all of it fits";
     p->graph->ops.data[op->id]->tiled = t;
     vec_push(p->arena, &p->tilings, t);

@@ -51,7 +51,7 @@ return worst;
 
 
 # Of all shapes of drawings that are seen: the larger of what area and outline have to the ground below the drawing, where a colour
-# that lets the ground through is mixed with it; and of the samples of colours in front of their names.
+# that lets the ground through is mixed with it; and of the samples of colours in front of their names. Lines of grids are left out.
 SHAPES = COLOURS + """
 const mixed = (colour, share, below) => {
   const c = numbers(colour), part = (c.length < 4 ? 1 : c[3]) * share;
@@ -60,9 +60,11 @@ const mixed = (colour, share, below) => {
 let seen = 0;
 for (const e of document.querySelectorAll('svg rect, svg line, svg path, svg polygon, svg polyline, svg circle, .key')) {
   const isKey = e.classList.contains('key'), style = getComputedStyle(e, isKey ? '::before' : null), below = ground(e);
-  const paints = isKey ? [[style.backgroundColor, 1]] : [[style.fill, style.fillOpacity], [style.stroke, style.strokeOpacity]];
+  const paints = isKey ? [[style.backgroundColor, 1]] : [[style.stroke, style.strokeOpacity]];
+  if (!isKey && e.tagName !== 'line')
+    paints.push([style.fill, style.fillOpacity]);
   const drawn = paints.filter(([colour, share]) => colour !== 'none' && share * (numbers(colour)[3] ?? 1) > 0);
-  if (!e.getClientRects().length || !drawn.length)
+  if (!e.getClientRects().length || !drawn.length || e.classList.contains('grid'))
     continue;
   const ratio = Math.max(...drawn.map(([colour, share]) => ratioOf(luminance(mixed(colour, Number(share), below)), luminance(below))));
   seen++;
