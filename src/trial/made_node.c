@@ -92,7 +92,7 @@ static struct param made_tensor_param(struct arena *arena, const struct udo_tens
     int64_t *ints = arena_array(arena, int64_t, count);
     const char **strings = arena_array(arena, const char *, count);
     for (uint64_t i = 0; i < count; i++) {
-        floats[i] = p.f;
+        floats[i] = p.f * (double)(i + 1); /* limits that are the same would hide what is computed */
         ints[i] = p.i;
         strings[i] = p.s;
     }

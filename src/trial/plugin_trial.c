@@ -113,7 +113,7 @@ static void report(struct at_work *w, const struct diags *diags, const char *wor
         const struct odlc_diag *d = &diags->list.data[i];
         if (d->severity == ODLC_ERROR && is_refusal(d) && !w->has_first)
             w->refusal = d->message;
-        else if (d->severity == ODLC_ERROR)
+        else if (d->severity == ODLC_ERROR || strcmp(d->code, "plugin-tile-kernel") == 0)
             contained_found(w->c, d->code, d->hint, "%s (%s, %s)", d->message, w->made.label, words);
     }
 }
