@@ -584,7 +584,7 @@ def cmake(checks, folder):
     done = subprocess.run(["cmake", "--build", build], capture_output=True, text=True, check=False)
     checks.check("cmake: builds", done.returncode == 0, done.stdout[-1500:] + done.stderr[-1500:])
     libraries = [path.name for path in sorted((package / HOST_LIBS).iterdir())]
-    checks.equal("cmake: libraries", libraries, ["libUdoEveryImplCpu.so", "libUdoEveryReg.so"])
+    checks.equal("cmake: libraries", libraries, ["libUdoEveryImplCpu.so", "libUdoEveryImplGpu.so", "libUdoEveryReg.so"])
     before = (package / "CMakeLists.txt").unlink() or generate([folder / "every.json"], folder)
     checks.check("no CMakeLists.txt without the option", before.returncode == 0 and not (package / "CMakeLists.txt").exists())
 
