@@ -136,22 +136,6 @@ static void count_programs(struct at_work *w)
 
 /* ---- operands ---- */
 
-static void fill(struct arena *arena, struct buffer *b, uint64_t seed)
-{
-    const uint64_t count = shape_count(&b->shape);
-    const bool real = dtype_is_float(b->dtype) || dtype_is_fixed(b->dtype);
-    struct buffer wide = {.dtype = real ? DT_FLOAT64 : DT_INT64, .shape = b->shape};
-    double *reals = arena_array(arena, double, count);
-    int64_t *ints = arena_array(arena, int64_t, count);
-    for (uint64_t i = 0; i < count; i++) {
-        reals[i] = made_value(seed, i, true);
-        ints[i] = (int64_t)made_value(seed, i, false);
-    }
-    wide.data = real ? (void *)reals : (void *)ints;
-    b->data = arena_calloc(arena, count, dtype_size(b->dtype));
-    buffer_narrow(&wide, b);
-}
-
 static void make_operands(struct at_work *w)
 {
     struct arena *arena = w->t->arena;
@@ -160,8 +144,10 @@ static void make_operands(struct at_work *w)
     w->found = arena_array(arena, struct buffer, n->n_outputs);
     for (uint32_t i = 0; i < n->n_inputs; i++) {
         w->inputs[i] = w->op->inputs[i];
-        if (w->inputs[i].dtype != DT_NONE && !w->inputs[i].data)
-            fill(arena, &w->inputs[i], 1 + i);
+        if (w->inputs[i].dtype == DT_NONE || w->inputs[i].data)
+            continue;
+        w->inputs[i].data = arena_calloc(arena, shape_count(&w->inputs[i].shape), dtype_size(w->inputs[i].dtype));
+        made_fill(arena, &w->inputs[i], 1 + i);
     }
     for (uint32_t i = 0; i < n->n_outputs; i++)
         w->found[i] = w->op->outputs[i];
