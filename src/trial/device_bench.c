@@ -96,7 +96,8 @@ static struct device_op *open_up(struct arena *arena, const struct node *n, cons
     struct buffer *inputs = arena_array(arena, struct buffer, count);
     struct device_kernel *kernels = arena_array(arena, struct device_kernel, op->n_kernels);
     for (uint32_t i = 0; i < count; i++) {
-        inputs[i] = i < n->n_inputs ? op->inputs[i] : i < params ? (struct buffer){0} : op->params[i - params];
+        if (i < n->n_inputs || i >= params)
+            inputs[i] = i < params ? op->inputs[i] : op->params[i - params];
         inputs[i].data = NULL;
     }
     for (uint32_t k = 0; k < op->n_kernels; k++) {
