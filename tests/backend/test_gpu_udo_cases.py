@@ -181,13 +181,14 @@ def converted(checks, case, folder, *more):
 
 
 def on_gpu(checks, folder, container, options):
-    """Names of the container's nodes that the GPU executes; steps that copy tensors have other names."""
+    """Names of the container's nodes that the GPU executes; steps that copy tensors are none."""
     done = run("net-run", "--container", folder / "model.dlc", "--input_list", folder / "inputs.txt", "--output_dir", folder / "explained",
                "--use_native_input_files", "--explain=json", *BACKENDS, *options)
     if not checks.check("explains", done.returncode == 0, done.stderr[-600:]):
         return set()
     steps = json.JSONDecoder().raw_decode(done.stdout)[0]["steps"]
-    return {op.name for op in container.ops} & {step["node"] for step in steps if step["backend"] == "gpu"}
+    on_it = {(step["node"], step["op"]) for step in steps if step["backend"] == "gpu"}
+    return {op.name for op in container.ops if (op.name, op.type) in on_it}
 
 
 # ---- cases ----
