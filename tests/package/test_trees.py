@@ -15,7 +15,7 @@ import xml.etree.ElementTree as xml
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 from workshop import COMPILERS, HOST_LIBS, SDK, generate, make, registration, stand_in  # noqa: E402
-from checks import LONG, SHARED, Checks, leave_out, run  # noqa: E402
+from checks import LONG, SHARED, Checks, leave_out, run, share_of  # noqa: E402
 from onnx_writer import FLOAT, Model  # noqa: E402
 
 LEGACY = {"v60", "v65", "v66"}
@@ -577,14 +577,16 @@ def cmake(checks, folder):
     if not shutil.which("cmake"):
         return checks.skip("cmake", "there is no cmake")
     package, _ = every_core(folder)
-    build = folder / "build"
-    command = ["cmake", "-S", package, "-B", build, f"-DODLC_SDK_ROOT={SDK}", "-DCMAKE_CXX_FLAGS=-Werror"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    checks.check("cmake: configures", done.returncode == 0, done.stderr)
-    done = subprocess.run(["cmake", "--build", build], capture_output=True, text=True, check=False)
-    checks.check("cmake: builds", done.returncode == 0, done.stdout[-1500:] + done.stderr[-1500:])
-    libraries = [path.name for path in sorted((package / HOST_LIBS).iterdir())]
-    checks.equal("cmake: libraries", libraries, ["libUdoEveryImplCpu.so", "libUdoEveryReg.so"])
+    generate([folder / "every.json"], folder / "c", "--gen_cmakelists", "--language", "c")
+    for tree in share_of((package, folder / "c/Every"), 2, "languages of packages that CMake builds"):
+        build = tree.parent / "build"
+        command = ["cmake", "-S", tree, "-B", build, f"-DODLC_SDK_ROOT={SDK}", "-DCMAKE_CXX_FLAGS=-Werror"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        checks.check("cmake: configures", done.returncode == 0, done.stderr)
+        done = subprocess.run(["cmake", "--build", build], capture_output=True, text=True, check=False)
+        checks.check("cmake: builds", done.returncode == 0, done.stdout[-1500:] + done.stderr[-1500:])
+        libraries = [path.name for path in sorted((tree / HOST_LIBS).iterdir())]
+        checks.equal("cmake: libraries", libraries, ["libUdoEveryImplCpu.so", "libUdoEveryImplGpu.so", "libUdoEveryReg.so"])
     before = (package / "CMakeLists.txt").unlink() or generate([folder / "every.json"], folder)
     checks.check("no CMakeLists.txt without the option", before.returncode == 0 and not (package / "CMakeLists.txt").exists())
 
