@@ -19,6 +19,9 @@ LETTERS = {"int": "i", "float": "f", "string": "s", "tensor": "t", "graph": "g",
 # As ONNX Runtime numbers the kinds.
 NUMBERED = {1: "f", 2: "i", 3: "s", 4: "t", 5: "g", 6: "F", 7: "I", 8: "S"}
 DOMAINS = {"com.microsoft", "ai.onnx.ml"}
+# Versions that are newer than the table, as it has lines.
+NEWER = [{"domain": "ai.onnx", "op": "SpaceToDepth", "since_version": "28", "deprecated": "", "inputs": "input:T",
+          "outputs": "output:T", "attributes": "blocksize:int (required); mode:string (=DCR)"}]
 
 
 def most(cell):
@@ -48,7 +51,7 @@ def joined(domain, op, history):
 def of_table(path):
     versions = {}
     with open(path, encoding="utf-8", newline="") as table:
-        for line in csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE):
+        for line in [*csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE), *NEWER]:
             if line["domain"] == "ai.onnx":
                 made = None if line["deprecated"] else signature(line)
                 versions.setdefault(line["op"], []).append((int(line["since_version"]), made))

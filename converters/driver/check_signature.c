@@ -81,10 +81,9 @@ static const char *kind_name(char letter)
 
 static char letter_of(const struct fw_attr *a)
 {
-    static const char letters[] = {[FW_INT] = 'i',   [FW_FLOAT] = 'f',  [FW_STRING] = 's',
-                                   [FW_TENSOR] = 't', [FW_GRAPH] = 'g',  [FW_INTS] = 'I',
-                                   [FW_FLOATS] = 'F', [FW_STRINGS] = 'S', [FW_SPARSE] = 'x',
-                                   [FW_OTHER] = 'o'};
+    static const char letters[] = {
+        [FW_INT] = 'i',  [FW_FLOAT] = 'f',  [FW_STRING] = 's',  [FW_TENSOR] = 't', [FW_GRAPH] = 'g',
+        [FW_INTS] = 'I', [FW_FLOATS] = 'F', [FW_STRINGS] = 'S', [FW_SPARSE] = 'x', [FW_OTHER] = 'o'};
     return (size_t)a->kind < sizeof letters ? letters[a->kind] : 0;
 }
 
@@ -119,8 +118,7 @@ static odlc_status check_attribute(const struct checked *k, const struct fw_attr
         return strncmp(a->name, "__", 2) == 0 ? ODLC_OK : unknown_attribute(k, a->name, attributes);
     if (a->ref || letter_of(a) == wanted || is_empty_list(a, wanted))
         return ODLC_OK;
-    return report(k, a->name, NULL,
-                  arena_printf(k->c->arena, "attribute %s is not %s", a->name, kind_name(wanted)));
+    return report(k, a->name, NULL, arena_printf(k->c->arena, "attribute %s is not %s", a->name, kind_name(wanted)));
 }
 
 odlc_status check_signature(const struct context *c, const struct input *in, const struct fw_node *n)

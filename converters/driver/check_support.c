@@ -80,8 +80,7 @@ static void find_converters(const struct context *c, struct input *in, const str
         const struct udo_def *def = udo_find(udos, op->type, op->domain);
         op->claimed_by = def;
         op->row = def ? NULL : lower_find_row(frontend->table, op->domain, op->type, op->version);
-        op->signature =
-            op->row && frontend->signature ? frontend->signature(op->domain, op->type, op->version) : NULL;
+        op->signature = op->row && frontend->signature ? frontend->signature(op->domain, op->type, op->version) : NULL;
         op->takes_strings = op->row && frontend->takes_strings(op->domain, op->type);
         out->ops[i] = (struct odlc_op_report){.op_type = op->type,
                                               .domain = op->domain,

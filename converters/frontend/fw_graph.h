@@ -105,11 +105,11 @@ struct fw_op {
     uint32_t n_defaults, n_input_names;
     const void *definition; /* the same for the front end, or NULL */
     /* Filled by the driver: what converts its nodes. */
-    const struct udo_def *claimed_by; /* or NULL */
-    const struct lower_row *row;      /* or NULL, as with claimed_by */
+    const struct udo_def *claimed_by;  /* or NULL */
+    const struct lower_row *row;       /* or NULL, as with claimed_by */
     const struct signature *signature; /* what nodes may have (signature.h); NULL: it is not known */
-    bool takes_strings;               /* as elements of some input */
-    bool reported;                    /* an error says that nothing converts its nodes */
+    bool takes_strings;                /* as elements of some input */
+    bool reported;                     /* an error says that nothing converts its nodes */
 };
 
 struct fw_node {

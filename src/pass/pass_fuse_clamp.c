@@ -53,11 +53,10 @@ odlc_status pass_fuse_clamp(struct pass_context *c, struct graph *g)
                                         "ElementWiseSelect(ElementWiseGreaterEqual(x, #b), #b, x)",
                                         "ElementWiseSelect(ElementWiseLess(#b, x), #b, x)",
                                         "ElementWiseSelect(ElementWiseLessEqual(#b, x), #b, x)"};
-    static const char *const both[] = {
-        "ElementWiseMinimum(ElementWiseMaximum(x, #a), #b)", "ElementWiseMaximum(ElementWiseMinimum(x, #b), #a)",
-        "ElementWiseMinimum(Relu(x), #b)", "Relu(ElementWiseMinimum(x, #b))"};
-    const struct fusion fusions[] = {{above, COUNT_OF(above), make_maximum},
-                                     {below, COUNT_OF(below), make_minimum},
-                                     {both, COUNT_OF(both), make}};
+    static const char *const both[] = {"ElementWiseMinimum(ElementWiseMaximum(x, #a), #b)",
+                                       "ElementWiseMaximum(ElementWiseMinimum(x, #b), #a)",
+                                       "ElementWiseMinimum(Relu(x), #b)", "Relu(ElementWiseMinimum(x, #b))"};
+    const struct fusion fusions[] = {
+        {above, COUNT_OF(above), make_maximum}, {below, COUNT_OF(below), make_minimum}, {both, COUNT_OF(both), make}};
     return fusions_run(c, g, fusions, COUNT_OF(fusions));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Padding that a node does goes into the layer or pool behind it, also where a Transpose stands between them: zeros into convolutions and averages that count them,
- * the least number into maxima, and zeros where no other number is negative. Amounts that the window has add up. */
+/* Padding that a node does goes into the layer or pool behind it, also where a Transpose stands between them: zeros
+ * into convolutions and averages that count them, the least number into maxima, and zeros where no other number is
+ * negative. Amounts that the window has add up. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ pass_fn pass_fuse_pad;
 enum { MOST_AXES = 3, PAIR = 2 };
 
 struct padding {
-    const struct node *pad, *turn;        /* turn: the Transpose behind the Pad, or NULL */
+    const struct node *pad, *turn;     /* turn: the Transpose behind the Pad, or NULL */
     int64_t amounts[PAIR * MOST_AXES]; /* before and after, of each spatial axis of the layer */
     double value;
     bool not_negative; /* what is padded */

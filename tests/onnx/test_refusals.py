@@ -43,7 +43,7 @@ ELEMENTWISE = [
 
 CONSTANTS = [
     ("there is no value", "Constant", 13, [], {}),
-    ("value is not a tensor of one element", "ConstantOfShape", 9, [Const([2])], {"value": [1.0, 2.0]}),
+    ("attribute value is not a tensor", "ConstantOfShape", 9, [Const([2])], {"value": [1.0, 2.0]}),
     ("the range from 0 to 1 by 0 has no end", "Range", 11, [Const(v, "f4") for v in (0, 1, 0)], {}),
     ("the range from 0 to inf by 1 has no end", "Range", 11, [Const(v, "f4") for v in (0, np.inf, 1)], {}),
     ("the range from 0 to nan by 1 has no end", "Range", 11, [Const(v, "f4") for v in (0, np.nan, 1)], {}),

@@ -104,7 +104,7 @@ static double *by_row(const struct lower *l, tensor_id numbers, int64_t directio
 {
     uint64_t count;
     const double *given = build_const_as_floats(l->b, numbers, &count);
-    double *all = arena_array(l->arena, double, directions * rows);
+    double *all = arena_array(l->arena, double, directions *rows);
     for (int64_t i = 0; i < directions * rows; i++)
         all[i] = given[(int64_t)count == directions ? i / rows : i];
     return all;
@@ -129,7 +129,8 @@ static tensor_id fixed_rows(struct lower *l, tensor_id w, tensor_id scale, tenso
     return graph_add_constant(l->b->graph, t.name, DT_FLOAT32, &view);
 }
 
-/* Weights in input i as ONNX's LSTM has them: floats [directions, 4 · hidden, inputs], or the rows of all directions. */
+/* Weights in input i as ONNX's LSTM has them: floats [directions, 4 · hidden, inputs], or the rows of all directions.
+ */
 static odlc_status lstm_weights(struct lower *l, uint32_t i, uint32_t scale_at, const char *what, tensor_id *out)
 {
     struct emit s = {.l = l};

@@ -48,8 +48,8 @@ static odlc_status compare_shapes(struct lower *l, const char *what, struct shap
 {
     if (shape_equal(&found, &wanted))
         return ODLC_OK;
-    return lower_invalid(l, NULL, NULL, "%s has the shape %s instead of %s", what,
-                         shape_text(l->diags->arena, &found), shape_text(l->diags->arena, &wanted));
+    return lower_invalid(l, NULL, NULL, "%s has the shape %s instead of %s", what, shape_text(l->diags->arena, &found),
+                         shape_text(l->diags->arena, &wanted));
 }
 
 static odlc_status check_shape(struct lower *l, const char *what, tensor_id id, struct shape wanted)

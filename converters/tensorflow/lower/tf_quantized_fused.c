@@ -69,7 +69,8 @@ static odlc_status read_operand(struct emit *s, uint32_t i, uint32_t range, stru
     min = emit_reshape(s, min, &along);
     max = emit_reshape(s, max, &along);
     const double steps = integer == DT_INT8 ? 254 : 255;
-    out->level = emit_binary(s, OP_ElementWiseDivide, quantized_reach(s, min, max), emit_scalar(s, min, most_of(integer)));
+    out->level =
+        emit_binary(s, OP_ElementWiseDivide, quantized_reach(s, min, max), emit_scalar(s, min, most_of(integer)));
     tensor_id width = emit_binary(s, OP_ElementWiseSubtract, max, min);
     out->symmetric = emit_binary(s, OP_ElementWiseDivide, width, emit_scalar(s, width, steps));
     out->x = emit_cast(s, x, DT_INT32);
@@ -105,7 +106,8 @@ static odlc_status read_summand(struct emit *s, uint32_t range, struct fused *f)
     }
     TRY(read_bound(l, at + 1, "min_summand", &min));
     TRY(read_bound(l, at + 2, "max_summand", &max));
-    tensor_id level = emit_binary(s, OP_ElementWiseDivide, quantized_reach(s, min, max), quantized_reach(s, f->min, f->max));
+    tensor_id level =
+        emit_binary(s, OP_ElementWiseDivide, quantized_reach(s, min, max), quantized_reach(s, f->min, f->max));
     level = emit_binary(s, OP_ElementWiseMultiply, level, emit_scalar(s, level, most_of(f->to) / most_of(dtype)));
     f->summand = emit_binary(s, OP_ElementWiseMultiply, emit_cast(s, f->summand, DT_FLOAT32), level);
     return s->status;
