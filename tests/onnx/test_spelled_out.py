@@ -122,7 +122,7 @@ def test_activations(checks):
     becomes(checks, "bounds that exclude each other", m, last, np.full_like(m.x, -1), "Eltwise_Binary", "Eltwise_Binary")
     m = Steps()
     last = m.step("Where", m.step("Greater", "x", -0.5), "x", -0.5)
-    stays(checks, "a choice that gives a number for NaN", m, last, np.maximum(m.x, -0.5), "Eltwise_Binary")
+    becomes(checks, "a choice that gives a number for NaN", m, last, np.maximum(m.x, -0.5), "Eltwise_Binary", "Eltwise_Ternary")
 
 
 def test_without_an_operator(checks):

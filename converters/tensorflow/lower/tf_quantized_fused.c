@@ -20,9 +20,10 @@ struct operand {
 struct fused {
     struct operand in[2];
     tensor_id bias;          /* or NO_TENSOR */
-    tensor_id summand;       /* or NO_TENSOR: in steps of the sums, or of the result where that is bytes */
+    tensor_id summand;       /* or NO_TENSOR: in steps of the result, which is bytes */
     tensor_id level;         /* of the sums */
     tensor_id min, max;      /* of the bytes of the result */
+    double most;             /* the greatest of these */
     bool relu, bytes, reals; /* whether there is a Relu; whether sums become bytes, or reals */
     enum dtype to;
 };
@@ -89,27 +90,22 @@ static odlc_status read_result(const struct lower *l, struct fused *f)
     return ODLC_OK;
 }
 
-/* A tensor that is added: floats to sums; to bytes other bytes, whose 0 stands for 0, too. */
-static odlc_status read_summand(struct emit *s, uint32_t range, struct fused *f)
+/* Bytes that are added to those of the result, and whose 0 stands for 0, too. */
+static odlc_status read_summand(struct emit *s, uint32_t at, struct fused *f)
 {
     struct lower *l = s->l;
-    const uint32_t at = range + (f->bytes ? 6 : 4);
     tensor_id min, max;
     TRY(lower_need(l, at, "summand", &f->summand));
     const enum dtype dtype = build_type(l->b, f->summand)->dtype;
-    if (f->bytes ? dtype != DT_UINT8 && dtype != DT_INT8 : dtype != DT_FLOAT32)
+    if (dtype != DT_UINT8 && dtype != DT_INT8)
         return lower_unsupported(l, NULL, NULL, "the summand is of %s", dtype_info(dtype)->name);
-    if (!f->bytes) {
-        tensor_id steps = emit_binary(s, OP_ElementWiseDivide, f->summand, f->level);
-        f->summand = emit_cast(s, emit_unary(s, OP_ElementWiseRound, steps), DT_INT32);
-        return s->status;
-    }
     TRY(read_bound(l, at + 1, "min_summand", &min));
     TRY(read_bound(l, at + 2, "max_summand", &max));
     tensor_id level =
         emit_binary(s, OP_ElementWiseDivide, quantized_reach(s, min, max), quantized_reach(s, f->min, f->max));
     level = emit_binary(s, OP_ElementWiseMultiply, level, emit_scalar(s, level, most_of(f->to) / most_of(dtype)));
     f->summand = emit_binary(s, OP_ElementWiseMultiply, emit_cast(s, f->summand, DT_FLOAT32), level);
+    f->most = fmin(f->most, most_of(dtype)); /* the sum takes its place */
     return s->status;
 }
 
@@ -129,8 +125,9 @@ static odlc_status read_fused(struct emit *s, struct fused *f)
     if (f->bytes) {
         TRY(read_bound(l, range + 4, "min_freezed_output", &f->min));
         TRY(read_bound(l, range + 5, "max_freezed_output", &f->max));
+        f->most = most_of(f->to);
     }
-    return says(l, "sum") ? read_summand(s, range, f) : s->status;
+    return says(l, "sum") ? read_summand(s, range + 6, f) : s->status;
 }
 
 static odlc_status products(struct lower *l, const struct fused *f, tensor_id *sum)
@@ -162,7 +159,7 @@ static odlc_status give_bytes(struct emit *s, const struct fused *f, tensor_id x
     x = emit_binary(s, OP_ElementWiseMultiply, x, emit_binary(s, OP_ElementWiseDivide, scale, size));
     if (f->summand != NO_TENSOR)
         x = emit_binary(s, OP_ElementWiseAdd, x, f->summand);
-    x = emit_clamp(s, emit_unary(s, OP_ElementWiseRound, x), f->relu ? 0 : (double)lowest, (double)highest);
+    x = emit_clamp(s, emit_unary(s, OP_ElementWiseRound, x), f->relu ? 0 : (double)lowest, f->most);
     return give_quantized(s, emit_cast(s, x, f->to), f->min, f->max);
 }
 
@@ -181,8 +178,6 @@ odlc_status tf_quantized_fused(struct lower *l)
         return emit_end_binary(&s, OP_ElementWiseMultiply, emit_cast(&s, x, DT_FLOAT32), f.level);
     if (build_type(l->b, x)->dtype == DT_FLOAT32)
         x = emit_cast(&s, emit_unary(&s, OP_ElementWiseRound, x), DT_INT32);
-    if (f.summand != NO_TENSOR)
-        x = emit_binary(&s, OP_ElementWiseAdd, x, f.summand);
     if (f.relu)
         x = emit_binary(&s, OP_ElementWiseMaximum, x, emit_scalar(&s, x, 0));
     return give_sums(&s, x, emit_binary(&s, OP_ElementWiseMultiply, f.in[0].symmetric, f.in[1].symmetric));
