@@ -83,9 +83,16 @@ def matrices():
         layer("QuantizedMatMul" + op, "of bytes", [3, 5], [5, 4], bounds, to=to)
 
 
+def signed_layer(c, dims):
+    """Signed bytes of a layer: QuantizeV2 of oneDNN gives those in steps of another size."""
+    x, w = quantized(c, dims, 0, 2, BYTE), filters_of(c, [1, 1, dims[-1], dims[-1]], SIGNED)
+    return c.node("QuantizedConv2DAndRequantize", [x[0], w[0], x[1], x[2], w[1], w[2], scalar(c, -2.1), scalar(c, 1.5)], Tinput=BYTE,
+                  Tfilter=SIGNED, out_type=SIGNED, strides=[1, 1, 1, 1], padding="VALID")
+
+
 def with_summand():
     """What is added is bytes, with or without a sign."""
-    for name, summand, low in (("SumAndReluAndRequantize", BYTE, 0), ("SignedSumAndReluAndRequantize", SIGNED, -2.1)):
+    for name, summand in (("SumAndReluAndRequantize", BYTE), ("SignedSumAndReluAndRequantize", SIGNED)):
         for padding, stride, channels in (("SAME", 1, False), ("VALID", 2, True)):
             c = CASES.new(f"QuantizedConv2DWithBias{name} {padding}")
             c.by_onednn = True
@@ -94,7 +101,7 @@ def with_summand():
             if channels:
                 ranges = [c.const(np.linspace(*ends, 4).astype(F32)) for ends in ((-0.7, -0.2), (0.3, 0.8))]
             dims = [1, 5, 6, 4] if padding == "SAME" else [1, 2, 3, 4]
-            added = quantized(c, dims, low, 1.5, summand)
+            added = quantized(c, dims, 0, 1.5, BYTE) if summand == BYTE else signed_layer(c, dims)
             y = c.node("QuantizedConv2DWithBias" + name,
                        [x[0], w[0], c.const(c.random([4], low=-1, high=1)), x[1], x[2], *ranges, scalar(c, 0), scalar(c, 2.5),
                         added[0], added[1], added[2]], Tinput=BYTE, Tfilter=SIGNED, Tsummand=summand, Tbias=F32, out_type=BYTE,
