@@ -205,7 +205,7 @@ def test_lstm_weights(checks):
     steps, batch, width, hidden = 2, 1, 40, 36
     x = spread(rng, steps, batch, width, low=-1, high=1)
     for per_column in (False, True):
-        m, names, reals = Model(opset=17, domains=(("com.microsoft", 1),)), [], []
+        m, names, reals = Model(opset=17, domains=("com.microsoft",)), [], []
         m.input("x", FLOAT, x.shape)
         for k, rows in enumerate((width, hidden)):
             q = rng.integers(0, 255, (2, rows, 4 * hidden)).astype("u1")
@@ -242,7 +242,7 @@ def main():
     if np is None:
         checks.skip("quantization while a model runs", "python3-numpy is not there")
         checks.finish()
-    for test in (test_products, test_conv, test_integers_in_use, test_joined, test_lstm):
+    for test in (test_products, test_conv, test_integers_in_use, test_joined, test_lstm, test_lstm_weights):
         test(checks)
     checks.finish()
 
