@@ -4,16 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/info.h"
-#include "tools/terminal.h"
+#include "report/info_text.h"
+#include "report/value_text.h"
 
 #define LONGEST_RULE 1000 /* of a rule; a table may be wider */
 
-/* A line of the heading; in the compact form no longer than the terminal is wide. */
-static void print_line(FILE *stream, struct arena *arena, const char *title, const char *words, bool compact)
+/* A line of the heading, no longer than `width`. */
+static void print_line(FILE *stream, struct arena *arena, const char *title, const char *words, size_t width)
 {
     const char *line = arena_printf(arena, "%s%s", title, printable(arena, words));
-    const size_t width = compact ? terminal_width(stream) : 0;
     if (!width || display_width(line) <= width || width < 8) {
         fprintf(stream, "%s\n", line);
         return;
@@ -25,23 +24,19 @@ static void print_line(FILE *stream, struct arena *arena, const char *title, con
     fprintf(stream, "%.*s...\n", (int)length, line);
 }
 
-static void print_heading(FILE *stream, struct arena *arena, const struct odlc_summary *s, bool compact)
+/* In the compact form no wider than the text is to be. */
+static void print_heading(FILE *stream, struct arena *arena, const struct odlc_summary *s,
+                          const struct info_options *options)
 {
-    print_line(stream, arena, "DLC info of: ", s->path, false);
+    const size_t width = options->compact ? options->form.width : 0;
+    print_line(stream, arena, "DLC info of: ", s->path, 0);
     fputc('\n', stream);
-    print_line(stream, arena, "Model Version: ", s->model_version, compact);
-    print_line(stream, arena, "Model Copyright:", s->model_copyright, compact);
-    print_line(stream, arena, "Converter command: ", s->converter_command, compact);
-    print_line(stream, arena, "Quantizer command: ", s->quantizer_command, compact);
-    print_line(stream, arena, "DLC created with converter version: ", s->converter_version, compact);
+    print_line(stream, arena, "Model Version: ", s->model_version, width);
+    print_line(stream, arena, "Model Copyright:", s->model_copyright, width);
+    print_line(stream, arena, "Converter command: ", s->converter_command, width);
+    print_line(stream, arena, "Quantizer command: ", s->quantizer_command, width);
+    print_line(stream, arena, "DLC created with converter version: ", s->converter_version, width);
     fprintf(stream, "DLC format: %" PRIu32 ".%" PRIu32 ", parameters: %s\n", s->major, s->minor, s->params_format);
-}
-
-void info_print_table(FILE *stream, struct arena *arena, struct table *table)
-{
-    table_fit(arena, table, terminal_width(stream));
-    table->bold_headers = terminal_colours(stream);
-    table_print(stream, table);
 }
 
 static void add_io_encodings(struct arena *arena, struct table *table, struct cell *cell, const struct odlc_tensor *t,
@@ -55,7 +50,8 @@ static void add_io_encodings(struct arena *arena, struct table *table, struct ce
 }
 
 static void print_io_table(FILE *stream, struct arena *arena, const char *title,
-                           const struct odlc_tensor *const *tensors, size_t count, bool all_encodings)
+                           const struct odlc_tensor *const *tensors, size_t count,
+                           const struct info_options *options)
 {
     const char *const headers[] = {title, "Dimensions", "Type", "Encoding Info"};
     bool quantized = false;
@@ -69,9 +65,9 @@ static void print_io_table(FILE *stream, struct arena *arena, const char *title,
         table_add_line(arena, &table, &cells[1], dims_text(arena, t, ","));
         table_add_line(arena, &table, &cells[2], t->dtype);
         if (quantized)
-            add_io_encodings(arena, &table, &cells[3], t, all_encodings);
+            add_io_encodings(arena, &table, &cells[3], t, options->all_encodings);
     }
-    info_print_table(stream, arena, &table);
+    table_print_fitted(stream, arena, &table, &options->form);
 }
 
 static int compare_strings(const void *a, const void *b)
@@ -135,9 +131,9 @@ static void print_nodes(FILE *stream, struct arena *arena, const struct odlc_gra
     struct info_nodes shown = {g, options};
     table_row_fn *const make_node = options->compact ? info_make_compact_node : info_make_node;
     struct table nodes = options->compact ? info_compact_table(options) : info_node_table(options);
-    bool colours = terminal_colours(stream);
+    const bool colours = options->form.colours;
     table_measure_rows(arena, &nodes, g->n_ops, make_node, &shown);
-    table_fit(arena, &nodes, terminal_width(stream));
+    table_fit(arena, &nodes, options->form.width);
     nodes.bold_headers = colours;
     size_t width = table_width(&nodes);
     print_rule(stream, '=', width < LONGEST_RULE ? width : LONGEST_RULE);
@@ -166,8 +162,8 @@ static void print_graph(FILE *stream, struct arena *arena, const struct odlc_gra
         print_key(stream, g);
     if (options->targets)
         fprintf(stream, "Target is about published lists of operators and types; unknown: none speaks of it\n\n");
-    print_io_table(stream, arena, "Input Name", g->inputs, g->n_inputs, options->all_encodings);
-    print_io_table(stream, arena, "Output Name", g->outputs, g->n_outputs, options->all_encodings);
+    print_io_table(stream, arena, "Input Name", g->inputs, g->n_inputs, options);
+    print_io_table(stream, arena, "Output Name", g->outputs, g->n_outputs, options);
     print_totals(stream, arena, g);
     print_types(stream, arena, g);
     if (options->memory)
@@ -175,7 +171,8 @@ static void print_graph(FILE *stream, struct arena *arena, const struct odlc_gra
 }
 
 /* What the zip holds beside the model: caches that were prepared for one processor, and anything else. */
-static void print_extra_entries(FILE *stream, struct arena *arena, const struct odlc_summary *s)
+static void print_extra_entries(FILE *stream, struct arena *arena, const struct odlc_summary *s,
+                                const struct info_options *options)
 {
     static const char *const headers[] = {"Extra Entry", "Bytes"};
     struct table table = table_create(COUNT_OF(headers), headers);
@@ -188,13 +185,7 @@ static void print_extra_entries(FILE *stream, struct arena *arena, const struct 
         table_add_line(arena, &table, &cells[1], arena_printf(arena, "%" PRIu64, s->entries[i].size));
     }
     if (table.rows.count)
-        info_print_table(stream, arena, &table);
-}
-
-void info_print_outline(FILE *stream, struct arena *arena, const odlc_container *container)
-{
-    print_heading(stream, arena, odlc_container_summary(container), false);
-    print_extra_entries(stream, arena, odlc_container_summary(container));
+        table_print_fitted(stream, arena, &table, &options->form);
 }
 
 void info_print_text(FILE *stream, struct arena *arena, const odlc_container *container,
@@ -202,8 +193,9 @@ void info_print_text(FILE *stream, struct arena *arena, const odlc_container *co
 {
     size_t n_graphs;
     const struct odlc_graph *graphs = odlc_container_graphs(container, &n_graphs);
-    print_heading(stream, arena, odlc_container_summary(container), options->compact);
+    const struct odlc_summary *s = odlc_container_summary(container);
+    print_heading(stream, arena, s, options);
     for (size_t i = 0; i < n_graphs; i++)
         print_graph(stream, arena, &graphs[i], options);
-    print_extra_entries(stream, arena, odlc_container_summary(container));
+    print_extra_entries(stream, arena, s, options);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The distribution of a tensor's elements. */
-#ifndef TOOLS_VIEWER_STATISTICS_H
-#define TOOLS_VIEWER_STATISTICS_H
+#ifndef REPORT_VIEWER_STATISTICS_H
+#define REPORT_VIEWER_STATISTICS_H
 
 #include "base/base.h"
 #include "opendlc/container.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/explain/explain_page.h"
+#include "report/explain/explain_page.h"
 
 #include <string.h>
 
-#include "base/file.h"
 #include "base/map.h"
 #include "text/json.h"
 
@@ -115,30 +114,24 @@ static bool is_of(struct arena *arena, const struct json *j, const odlc_containe
     return true;
 }
 
-odlc_status explain_page_add(struct arena *arena, struct diags *diags, const char *path,
-                             const odlc_container *container, text *page)
+odlc_status explain_page_read(struct arena *arena, struct diags *diags, const struct odlc_bytes *bytes,
+                              const odlc_container *container, struct json **out)
 {
-    struct file *bytes;
     struct json *j;
-    TRY(file_map(arena, diags, path, &bytes));
-    TRY(json_parse(arena, diags, path, (const char *)bytes->data, bytes->size, &j));
+    TRY(json_parse(arena, diags, bytes->name, bytes->data, bytes->size, &j));
     if (j->source.errors > 0)
         return ODLC_ERR_INVALID;
     TRY(check(j));
     if (!is_of(arena, j, container))
         return wrong(j, json_member(j->root, "steps"),
                      "the explanation is of another container: this one has no such nodes");
-    text_add_bytes(arena, page, explain_page_head, explain_page_head_size);
-    /* In JSON a '<' can only stand in a string, where an escape means the same; the HTML parser never sees one. */
-    size_t length;
-    const char *source = json_source(j, j->root, &length);
-    for (const char *at = source, *end = source + length; at < end;) {
-        const char *tag = memchr(at, '<', (size_t)(end - at));
-        text_add_bytes(arena, page, at, (size_t)((tag ? tag : end) - at));
-        if (tag)
-            text_add(arena, page, "\\u003c");
-        at = tag ? tag + 1 : end;
-    }
-    text_add_bytes(arena, page, explain_page_tail, explain_page_tail_size);
+    *out = j;
     return ODLC_OK;
+}
+
+void explain_page_print(FILE *stream, const struct json *explanation)
+{
+    size_t length;
+    const char *source = json_source(explanation, explanation->root, &length);
+    html_page_print(stream, &explain_page, source, length);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/viewer/statistics.h"
+#include "report/viewer/statistics.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables whose cells have several lines. */
-#ifndef TOOLS_TEXT_TABLE_H
-#define TOOLS_TEXT_TABLE_H
+#ifndef TEXT_TEXT_TABLE_H
+#define TEXT_TEXT_TABLE_H
 
 #include <stdio.h>
 
@@ -26,6 +26,12 @@ struct table {
     bool narrowed;                    /* lines are wrapped to the widths */
 };
 
+/* What a text is printed for. */
+struct text_form {
+    size_t width; /* characters of a line that tables are fitted to; 0: as wide as they are */
+    bool colours; /* of a terminal */
+};
+
 /* Adds row `index` of something longer to the table, or no row; with memory of the arena. */
 typedef void table_row_fn(const void *user, struct arena *arena, struct table *table, size_t index);
 
@@ -45,6 +51,8 @@ void print_rule(FILE *stream, char c, size_t width);
 void table_fit(struct arena *arena, struct table *table, size_t width);
 /* With bars between columns, and rules of '-' around headers and at the end. */
 void table_print(FILE *stream, const struct table *table);
+/* The same, fitted to a form, whose colours make headers bold. Changes the table. */
+void table_print_fitted(FILE *stream, struct arena *arena, struct table *table, const struct text_form *form);
 /* As CSV (RFC 4180): one record a row; lines of a cell are separated by LF. */
 void table_add_csv_headers(struct arena *arena, const struct table *table, text *csv);
 void table_add_csv(struct arena *arena, const struct table *table, text *csv);

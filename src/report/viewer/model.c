@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model as the page reads it (src/tools/viewer/model.js). Tensors of a graph stand in a list, and operands are
+/* The model as the page reads it (src/report/viewer/model.js). Tensors of a graph stand in a list, and operands are
  * positions in it; an operand that the graph does not describe is its name, an absent one null. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/constants.h"
+#include "report/info_json.h"
+#include "report/viewer/statistics.h"
+#include "report/viewer/viewer.h"
 #include "text/json_out.h"
-#include "tools/text_file.h"
-#include "tools/viewer/statistics.h"
-#include "tools/viewer/viewer.h"
+#include "text/text_stream.h"
 
 /* The page stays small however large the weights are. */
 #define MAX_VALUES 16
@@ -92,16 +94,8 @@ static void write_encodings(struct json_out *j, const struct odlc_tensor *t)
     json_int(j, "axis", t->encoding_axis);
     json_uint(j, "count", t->n_encodings);
     json_array(j, "encodings");
-    for (uint32_t i = 0; i < t->n_encodings && i < MAX_ENCODINGS; i++) {
-        const struct odlc_encoding *e = &t->encodings[i];
-        json_object(j, NULL);
-        json_uint(j, "bitwidth", e->bitwidth);
-        json_double(j, "min", e->min);
-        json_double(j, "max", e->max);
-        json_double(j, "scale", e->scale);
-        json_int(j, "offset", e->offset);
-        json_end_object(j);
-    }
+    for (uint32_t i = 0; i < t->n_encodings && i < MAX_ENCODINGS; i++)
+        info_write_encoding(j, &t->encodings[i]);
     json_end_array(j);
     json_end_object(j);
 }
@@ -216,24 +210,15 @@ struct written_model {
     struct arena *arena;
     const struct viewer_subject *subject;
     uint64_t done, total; /* bytes of tensors */
+    bool stopped;         /* the rest is not written */
 };
 
 static void note_tensor(struct written_model *model, const struct odlc_tensor *t)
 {
+    const struct progress *progress = model->subject->progress;
     model->done += t->data_size;
-    if (model->subject->progress && t->data_size)
-        model->subject->progress(model->subject->user, model->done, model->total);
-}
-
-static uint64_t bytes_of(const odlc_container *container)
-{
-    size_t count;
-    uint64_t bytes = 0;
-    const struct odlc_graph *graphs = odlc_container_graphs(container, &count);
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < graphs[i].n_tensors; k++)
-            bytes += graphs[i].tensors[k].data_size;
-    return bytes;
+    if (progress && t->data_size && !progress->report(progress->user, model->done, model->total))
+        model->stopped = true;
 }
 
 static void write_graph(struct json_out *j, struct written_model *model, const struct odlc_graph *g)
@@ -248,7 +233,7 @@ static void write_graph(struct json_out *j, struct written_model *model, const s
     write_positions(j, "inputs", g, g->inputs, g->n_inputs);
     write_positions(j, "outputs", g, g->outputs, g->n_outputs);
     json_array(j, "tensors");
-    for (size_t i = 0; i < g->n_tensors; i++) {
+    for (size_t i = 0; i < g->n_tensors && !model->stopped; i++) {
         write_tensor(j, arena, &g->tensors[i]);
         note_tensor(model, &g->tensors[i]);
     }
@@ -314,52 +299,33 @@ static void write_compared(struct json_out *j, struct written_model *model, cons
 
 static void write_container(FILE *stream, const void *data)
 {
-    struct written_model model = *(const struct written_model *)data;
-    const struct viewer_subject *subject = model.subject;
+    struct written_model *model = *(struct written_model *const *)data;
+    const struct viewer_subject *subject = model->subject;
     struct json_out j = json_out_to(stream, true);
     size_t n_graphs;
     const struct odlc_graph *graphs = odlc_container_graphs(subject->container, &n_graphs);
     json_object(&j, NULL);
-    write_summary(&j, model.arena, odlc_container_summary(subject->container));
+    write_summary(&j, model->arena, odlc_container_summary(subject->container));
     json_int(&j, "shown", subject->shown - graphs);
     if (subject->report) {
         size_t length;
         const char *report = json_source(subject->report, subject->report->root, &length);
         json_written(&j, "report", report, length);
     }
-    write_graphs(&j, &model, subject->container);
+    write_graphs(&j, model, subject->container);
     if (subject->diff)
-        write_compared(&j, &model, subject->diff);
+        write_compared(&j, model, subject->diff);
     json_end_object(&j);
 }
 
-/* In JSON a '<' can only stand in a string, where an escape means the same; the HTML parser, which looks for "</script"
- * and "<!--", never sees one. */
-static void add_without_tags(struct arena *arena, const char *json, size_t size, text *out)
+odlc_status viewer_model(struct arena *arena, struct diags *diags, const struct viewer_subject *subject,
+                         const char **json, size_t *size)
 {
-    size_t start = 0;
-    for (size_t i = 0; i < size; i++) {
-        if (json[i] != '<')
-            continue;
-        text_add_bytes(arena, out, json + start, i - start);
-        text_add_bytes(arena, out, "\\u003c", 6);
-        start = i + 1;
-    }
-    text_add_bytes(arena, out, json + start, size - start);
-}
-
-void viewer_add_model(struct arena *arena, const struct viewer_subject *subject, text *json)
-{
-    size_t size;
-    uint64_t total = bytes_of(subject->container) + (subject->diff ? bytes_of(subject->diff->containers[0]) : 0);
-    const struct written_model model = {.arena = arena, .subject = subject, .total = total};
-    const char *written = text_written(arena, write_container, &model, &size);
-    add_without_tags(arena, written, size, json);
-}
-
-void viewer_add_page(struct arena *arena, const struct viewer_subject *subject, text *page)
-{
-    text_add_bytes(arena, page, viewer_page_head, viewer_page_head_size);
-    viewer_add_model(arena, subject, page);
-    text_add_bytes(arena, page, viewer_page_tail, viewer_page_tail_size);
+    struct written_model model = {.arena = arena, .subject = subject, .total = constant_bytes(subject->container)};
+    struct written_model *const written = &model;
+    if (subject->diff)
+        model.total += constant_bytes(subject->diff->containers[0]);
+    TRY(progress_report(subject->progress, diags, 0, model.total));
+    *json = text_written(arena, write_container, &written, size);
+    return model.stopped ? progress_stopped(diags) : ODLC_OK;
 }

@@ -3,9 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tools/diff_print.h"
-#include "tools/text_table.h"
-#include "tools/terminal.h"
+#include "report/diff_text.h"
 
 #define WRAP 48 /* columns of a value in the text; CSV has it on one line */
 #define N_TEXT_COLUMNS 6
@@ -84,50 +82,49 @@ static const char *verdict(const struct odlc_difference *r)
 }
 
 /* The columns begin with headers[first]. In the text, which has no column for the graph, a layer is named once. */
-static void add_record(const struct diff *d, struct table *table, const struct odlc_difference *r, size_t first)
+static void add_record(struct arena *arena, const struct diff *d, struct table *table, const struct odlc_difference *r,
+                       size_t first)
 {
     bool in_text = first > 0;
     const struct odlc_difference *before = r > d->list.data ? r - 1 : NULL;
     const char *values[] = {r->values[0] ? r->values[0] : "(absent)", r->values[1] ? r->values[1] : "(absent)"};
     if (in_text)
-        trim_common(d->arena, values);
+        trim_common(arena, values);
     bool again = in_text && before && before->layer == r->layer && before->graph == r->graph;
     const char *const words[] = {
         r->graph, again ? "" : r->layer, odlc_diff_category_name(r->category), r->subject, values[0], values[1]};
-    struct cell *cells = table_add_row(d->arena, table)->cells;
+    struct cell *cells = table_add_row(arena, table)->cells;
     for (size_t i = first; i < COUNT_OF(words); i++)
-        add_wrapped(d->arena, table, &cells[i - first], words[i] ? words[i] : "", in_text);
+        add_wrapped(arena, table, &cells[i - first], words[i] ? words[i] : "", in_text);
     struct cell *last = &cells[COUNT_OF(words) - first];
     if (r->statistics)
-        add_statistics(d->arena, table, last, r->statistics);
+        add_statistics(arena, table, last, r->statistics);
     else
-        table_add_line(d->arena, table, last, verdict(r));
+        table_add_line(arena, table, last, verdict(r));
 }
 
-void diff_csv(const struct diff *d, text *csv)
+void diff_csv(struct arena *arena, const struct diff *d, text *csv)
 {
     struct table table = table_create(COUNT_OF(headers), headers);
     for (size_t i = 0; i < d->list.count; i++)
-        add_record(d, &table, &d->list.data[i], 0);
-    table_add_csv_headers(d->arena, &table, csv);
-    table_add_csv(d->arena, &table, csv);
+        add_record(arena, d, &table, &d->list.data[i], 0);
+    table_add_csv_headers(arena, &table, csv);
+    table_add_csv(arena, &table, csv);
 }
 
 /* Records from `from` on that belong to one graph, as a table; returns where the next one's begin. */
-static size_t print_section(FILE *stream, const struct diff *d, size_t from)
+static size_t print_section(FILE *stream, struct arena *arena, const struct diff *d, size_t from, const struct text_form *form)
 {
     const char *graph = d->list.data[from].graph;
     struct table table = table_create(N_TEXT_COLUMNS, headers + 1);
     size_t i = from;
     for (; i < d->list.count && d->list.data[i].graph == graph; i++)
-        add_record(d, &table, &d->list.data[i], 1);
+        add_record(arena, d, &table, &d->list.data[i], 1);
     if (graph)
-        fprintf(stream, "\nGraph: %s\n", printable(d->arena, graph));
+        fprintf(stream, "\nGraph: %s\n", printable(arena, graph));
     else
         fprintf(stream, "\nContainer:\n");
-    table_fit(d->arena, &table, terminal_width(stream));
-    table.bold_headers = terminal_colours(stream);
-    table_print(stream, &table);
+    table_print_fitted(stream, arena, &table, form);
     return i;
 }
 
@@ -147,13 +144,13 @@ static void print_counts(FILE *stream, const struct diff *d)
         fprintf(stream, "The containers %s in what was compared.\n", diff_found(d) ? "differ" : "are the same");
 }
 
-void diff_print_text(FILE *stream, const struct diff *d)
+void diff_print_text(FILE *stream, struct arena *arena, const struct diff *d, const struct text_form *form)
 {
-    fprintf(stream, "DLC diff of: 1: %s\n", printable(d->arena, odlc_container_summary(d->containers[0])->path));
-    fprintf(stream, "             2: %s\n", printable(d->arena, odlc_container_summary(d->containers[1])->path));
+    fprintf(stream, "DLC diff of: 1: %s\n", printable(arena, odlc_container_summary(d->containers[0])->path));
+    fprintf(stream, "             2: %s\n", printable(arena, odlc_container_summary(d->containers[1])->path));
     for (size_t i = 0; i < d->notes.count; i++)
         fprintf(stream, "Note: %s\n", d->notes.data[i]);
     for (size_t i = 0; i < d->list.count;)
-        i = print_section(stream, d, i);
+        i = print_section(stream, arena, d, i, form);
     print_counts(stream, d);
 }

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page in the user's browser. */
+#include "tools/open_page.h"
+
 #include <errno.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/viewer/viewer.h"
-
 static const char HINT[] = "open the file in a browser yourself; xdg-open is in the package xdg-utils";
 
-odlc_status viewer_open_page(struct arena *arena, struct diags *diags, const char *path)
+odlc_status open_page(struct arena *arena, struct diags *diags, const char *path)
 {
     char program[] = "xdg-open", *argv[] = {program, arena_printf(arena, "%s%s", *path == '-' ? "./" : "", path), NULL};
     pid_t child;

@@ -2,9 +2,8 @@
 /* The report of dlc-quantize that a page shows: one is taken that can be read, and that is of the container. */
 #include <string.h>
 
-#include "base/file.h"
 #include "base/map.h"
-#include "tools/viewer/viewer.h"
+#include "report/viewer/viewer.h"
 
 static odlc_status wrong(struct json *j, const struct json_value *value, const char *message)
 {
@@ -60,12 +59,10 @@ static bool is_of(struct arena *arena, const struct json *j, const odlc_containe
     return false;
 }
 
-odlc_status viewer_read_report(struct arena *arena, struct diags *diags, const char *path,
+odlc_status viewer_read_report(struct arena *arena, struct diags *diags, const struct odlc_bytes *report,
                                const odlc_container *container, struct json **out)
 {
-    struct file *bytes;
-    TRY(file_map(arena, diags, path, &bytes));
-    TRY(json_parse(arena, diags, path, (const char *)bytes->data, bytes->size, out));
+    TRY(json_parse(arena, diags, report->name, report->data, report->size, out));
     if ((*out)->source.errors > 0)
         return ODLC_ERR_INVALID;
     TRY(check(*out));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/text_table.h"
+#include "text/text_table.h"
 
 #include <string.h>
 
@@ -178,6 +178,13 @@ void table_print(FILE *stream, const struct table *table)
     for (size_t i = 0; i < table->rows.count; i++)
         print_row(stream, table, &table->rows.data[i]);
     print_rule(stream, '-', table_width(table));
+}
+
+void table_print_fitted(FILE *stream, struct arena *arena, struct table *table, const struct text_form *form)
+{
+    table_fit(arena, table, form->width);
+    table->bold_headers = form->colours;
+    table_print(stream, table);
 }
 
 void table_measure_rows(struct arena *arena, struct table *table, size_t count, table_row_fn *make, const void *user)

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/info.h"
+#include "report/info_text.h"
+#include "report/value_text.h"
 
 enum {
     COL_ID,
@@ -189,4 +190,37 @@ void info_make_node(const void *user, struct arena *arena, struct table *table, 
     add_parameters(&w, &row->cells[COL_PARAMETERS], op);
     if (nodes->options->targets)
         info_add_targets(arena, table, &row->cells[COL_TARGET], op, nodes->options->targets);
+}
+
+/* ---- CSV ---- */
+
+static odlc_status write_node(struct arena *arena, const struct info_nodes *nodes, size_t index, info_write_fn *write,
+                              void *user)
+{
+    const struct arena_mark mark = arena_mark(arena);
+    struct table row = info_node_table(nodes->options);
+    text csv = {0};
+    info_make_node(nodes, arena, &row, index);
+    table_add_csv(arena, &row, &csv);
+    TRY(write(user, csv.data, csv.count));
+    arena_rewind(arena, mark);
+    return ODLC_OK;
+}
+
+odlc_status info_write_csv(struct arena *arena, const odlc_container *container, const struct info_options *options,
+                           info_write_fn *write, void *user)
+{
+    size_t n_graphs;
+    const struct odlc_graph *graphs = odlc_container_graphs(container, &n_graphs);
+    const struct table empty = info_node_table(options);
+    text names = {0};
+    table_add_csv_headers(arena, &empty, &names);
+    if (n_graphs)
+        TRY(write(user, names.data, names.count));
+    for (size_t i = 0; i < n_graphs; i++) {
+        const struct info_nodes nodes = {&graphs[i], options};
+        for (size_t k = 0; k < graphs[i].n_ops; k++)
+            TRY(write_node(arena, &nodes, k, write, user));
+    }
+    return ODLC_OK;
 }

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tools/info.h"
-#include "tools/terminal.h"
+#include "report/info_text.h"
+#include "report/value_text.h"
 
 enum { COL_ID, COL_NAME, COL_TYPE, COL_DIMS, COL_PARAMETERS, COL_MACS, COL_TARGET, N_COLUMNS };
 
@@ -16,10 +16,10 @@ struct table info_compact_table(const struct info_options *options)
 }
 
 /* The end of a long name, which tells nodes apart: "...expand/Relu6". The other columns take OTHERS of the width. */
-static const char *name_text(struct arena *arena, const char *name)
+static const char *name_text(struct arena *arena, const char *name, size_t width)
 {
     enum { OTHERS = 63, LEAST = 16 };
-    const size_t width = terminal_width(stdout), limit = width > OTHERS + LEAST ? width - OTHERS : LEAST;
+    const size_t limit = width > OTHERS + LEAST ? width - OTHERS : LEAST;
     size_t columns = display_width(name);
     if (columns <= limit)
         return name;
@@ -42,7 +42,7 @@ void info_make_compact_node(const void *user, struct arena *arena, struct table 
         return;
     struct table_row *row = table_add_row(arena, table);
     table_add_line(arena, table, &row->cells[COL_ID], arena_printf(arena, "%" PRIu32, op->id));
-    table_add_line(arena, table, &row->cells[COL_NAME], name_text(arena, op->name));
+    table_add_line(arena, table, &row->cells[COL_NAME], name_text(arena, op->name, nodes->options->form.width));
     table_add_line(arena, table, &row->cells[COL_TYPE], op->type);
     for (size_t i = 0; i < op->n_outputs; i++) {
         const struct odlc_tensor *t = op->outputs[i].tensor;

@@ -8,14 +8,6 @@ let group = groups[0] && groups[0].plugin;
 
 function themeChanged() {}
 
-function drawn(tag, attributes, ...children) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes))
-    made.setAttribute(name, value);
-  made.append(...children);
-  return made;
-}
-
 const shapeText = (dims) => `[${dims.join(",")}]`;
 const many = (count, word) => `${grouped(count)} ${word}${count === 1 ? "" : "s"}`;
 const isKernel = (step) => step.kind === "kernel";
