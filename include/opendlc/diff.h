@@ -56,10 +56,10 @@ struct odlc_difference {
 
 /* All zeros but the size: all is compared, and paired by names. */
 struct odlc_diff_options {
-    size_t struct_size;  /* sizeof(struct odlc_diff_options) of the caller */
-    unsigned categories; /* bits 1 << category: what is compared; 0: all */
-    int by_id;           /* layers and tensors are paired by their ids */
-    int hits;            /* list what is the same, too */
+    size_t struct_size;     /* sizeof(struct odlc_diff_options) of the caller */
+    unsigned categories;    /* bits 1 << category: what is compared; 0: all */
+    int by_id;              /* layers and tensors are paired by their ids */
+    int hits;               /* list what is the same, too */
     odlc_work_fn *progress; /* told how many bytes of the first one's constants are compared; NULL: nobody */
     void *progress_user;
 };

@@ -45,10 +45,10 @@ ODLC_API odlc_status odlc_container_csv(const odlc_container *container, const s
 
 /* All zeros but the size: a page of the container alone. One of `before`, `report` and `explanation` at most. */
 struct odlc_page_options {
-    size_t struct_size;               /* sizeof(struct odlc_page_options) of the caller */
-    const char *graph;                /* that is shown first; NULL: the first one */
-    const odlc_container *before;     /* an open container: the page shows what differs from it; NULL: none */
-    const struct odlc_bytes *report;  /* of dlc-quantize, JSON: the page shows errors; NULL: none */
+    size_t struct_size;                   /* sizeof(struct odlc_page_options) of the caller */
+    const char *graph;                    /* that is shown first; NULL: the first one */
+    const odlc_container *before;         /* an open container: the page shows what differs from it; NULL: none */
+    const struct odlc_bytes *report;      /* of dlc-quantize, JSON: the page shows errors; NULL: none */
     const struct odlc_bytes *explanation; /* of net-run, JSON: the page shows that, in place of the graph; NULL: none */
 };
 

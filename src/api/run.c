@@ -131,7 +131,8 @@ static odlc_status open_run(odlc_run *run, const char *path)
     if (run->path)
         return out_of_order(run, "an object opens one container only");
     run->path = arena_strdup(run->arena, path);
-    TRY(dlc_open_graph(run->arena, &run->diags, op_registry_new(run->arena), run->path, "executed", &run->progress, &dlc, &g));
+    TRY(dlc_open_graph(run->arena, &run->diags, op_registry_new(run->arena), run->path, "executed", &run->progress,
+                       &dlc, &g));
     run->inputs = arena_array(run->arena, struct odlc_io, g->inputs.count);
     run->is_set = arena_array(run->arena, bool, g->inputs.count);
     map_init(&run->input_names, run->arena);

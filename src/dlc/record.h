@@ -165,8 +165,8 @@ odlc_status dlc_to_ir(struct arena *arena, struct diags *diags, struct op_regist
                       const struct dlc_file *dlc, uint32_t index, struct graph **out) MUST_USE;
 
 /* Reads a container of one graph, compares it with its CRCs, and makes the graph. `done` is what is to be done with it,
- * for messages: "executed". progress as in dlc_verify. Fails as dlc_read, dlc_verify and dlc_to_ir do; ODLC_ERR_UNSUPPORTED: a version 3
- * container, or another number of graphs. */
+ * for messages: "executed". progress as in dlc_verify. Fails as dlc_read, dlc_verify and dlc_to_ir do;
+ * ODLC_ERR_UNSUPPORTED: a version 3 container, or another number of graphs. */
 odlc_status dlc_open_graph(struct arena *arena, struct diags *diags, struct op_registry *registry, const char *path,
                            const char *done, const struct progress *progress, const struct dlc_file **dlc,
                            struct graph **out) MUST_USE;

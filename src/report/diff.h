@@ -11,8 +11,8 @@
 
 struct diff_options {
     bool selected[ODLC_DIFF_CATEGORIES];
-    bool by_id; /* layers and tensors are paired by their ids */
-    bool hits;  /* list what is the same, too */
+    bool by_id;                      /* layers and tensors are paired by their ids */
+    bool hits;                       /* list what is the same, too */
     const struct progress *progress; /* counts bytes of constants; NULL: nobody wants to know */
 };
 

@@ -12,8 +12,7 @@ struct odlc_diff {
 
 /* Out of line, so that none of its variables lives in the frame that the jump comes back to. */
 __attribute__((noinline)) static odlc_diff *compare(struct arena *arena, const odlc_container *first,
-                                                    const odlc_container *second,
-                                                    const struct odlc_diff_options *given)
+                                                    const odlc_container *second, const struct odlc_diff_options *given)
 {
     odlc_diff *made = arena_new(arena, odlc_diff);
     struct told_work told = {given->progress, given->progress_user};

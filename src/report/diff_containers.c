@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/constants.h"
+#include "report/constant_bytes.h"
 #include "report/diff.h"
 
 static const char COPYRIGHT[] = "model-copyright";
@@ -140,8 +140,7 @@ static void compare_graphs(struct diff *d)
 struct diff diff_containers(struct arena *arena, const struct diff_options *options, const odlc_container *first,
                             const odlc_container *second)
 {
-    struct diff d = {
-        .arena = arena, .options = options, .containers = {first, second}, .total = constant_bytes(first)};
+    struct diff d = {.arena = arena, .options = options, .containers = {first, second}, .total = constant_bytes(first)};
     const struct odlc_summary *const s[] = {odlc_container_summary(first), odlc_container_summary(second)};
     d.versions_differ = s[0]->major != s[1]->major;
     if (d.versions_differ)

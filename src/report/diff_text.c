@@ -113,7 +113,8 @@ void diff_csv(struct arena *arena, const struct diff *d, text *csv)
 }
 
 /* Records from `from` on that belong to one graph, as a table; returns where the next one's begin. */
-static size_t print_section(FILE *stream, struct arena *arena, const struct diff *d, size_t from, const struct text_form *form)
+static size_t print_section(FILE *stream, struct arena *arena, const struct diff *d, size_t from,
+                            const struct text_form *form)
 {
     const char *graph = d->list.data[from].graph;
     struct table table = table_create(N_TEXT_COLUMNS, headers + 1);

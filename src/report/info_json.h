@@ -14,8 +14,8 @@ struct info_options {
     const char *nodes;  /* only nodes whose names match this pattern of fnmatch(3); NULL: all */
     bool all_encodings; /* every channel of per-axis encodings */
     bool memory;
-    bool compact;     /* the text has a line for each node, and no more than a terminal shows */
-    unsigned targets; /* bits of odlc_processor: whose lists are asked */
+    bool compact;          /* the text has a line for each node, and no more than a terminal shows */
+    unsigned targets;      /* bits of odlc_processor: whose lists are asked */
     struct text_form form; /* of the text */
 };
 

@@ -50,8 +50,7 @@ static void add_io_encodings(struct arena *arena, struct table *table, struct ce
 }
 
 static void print_io_table(FILE *stream, struct arena *arena, const char *title,
-                           const struct odlc_tensor *const *tensors, size_t count,
-                           const struct info_options *options)
+                           const struct odlc_tensor *const *tensors, size_t count, const struct info_options *options)
 {
     const char *const headers[] = {title, "Dimensions", "Type", "Encoding Info"};
     bool quantized = false;

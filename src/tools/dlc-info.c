@@ -103,7 +103,7 @@ static odlc_status node_report(struct session *s)
 {
     struct info_options shown = {.nodes = options_value(&s->options, OPT_NODES, NULL),
                                  .all_encodings = options_given(&s->options, OPT_ENCODINGS),
-                                 
+
                                  .memory = options_given(&s->options, OPT_MEMORY),
                                  .form = terminal_form(stdout)};
     shown.compact = shown.form.width && !options_given(&s->options, OPT_WIDE) && !shown.all_encodings;

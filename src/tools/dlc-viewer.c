@@ -60,8 +60,8 @@ static int report_progress(void *user, uint64_t done, uint64_t total)
     struct watched *w = user;
     w->compares = w->compares && done >= w->before;
     w->before = done;
-    progress_line_report(&w->line, &(struct work_progress){
-                                       .stage = w->compares ? comparing : reading, .done = done, .total = total});
+    progress_line_report(
+        &w->line, &(struct work_progress){.stage = w->compares ? comparing : reading, .done = done, .total = total});
     return 0;
 }
 
@@ -102,7 +102,8 @@ static odlc_status make_page(struct session *s, struct given_text *result)
 static odlc_status draw(struct session *s, struct given_text *dot, text *svg)
 {
     TRY(odlc_container_dot(s->container, options_value(&s->options, OPT_GRAPH, NULL), &dot->text, &dot->size));
-    return options_given(&s->options, OPT_SVG) ? graphviz_draw(s->arena, &s->diags, dot->text, dot->size, svg) : ODLC_OK;
+    return options_given(&s->options, OPT_SVG) ? graphviz_draw(s->arena, &s->diags, dot->text, dot->size, svg)
+                                               : ODLC_OK;
 }
 
 static odlc_status make(struct session *s)
@@ -131,9 +132,8 @@ static odlc_status finish(struct session *s)
     const struct odlc_graph *graphs = odlc_container_graphs(s->container, &count);
     const struct odlc_graph *shown = name ? odlc_container_find_graph(s->container, name) : graphs;
     if (!options_given(&s->options, OPT_QUIET))
-        fprintf(stderr, "%s: %zu ops of graph '%s', %.1f MB%s\n", path, shown->n_ops,
-                printable(s->arena, shown->name), (double)s->saved / 1e6,
-                options_given(&s->options, OPT_COMPARE) ? ", with what changed" : "");
+        fprintf(stderr, "%s: %zu ops of graph '%s', %.1f MB%s\n", path, shown->n_ops, printable(s->arena, shown->name),
+                (double)s->saved / 1e6, options_given(&s->options, OPT_COMPARE) ? ", with what changed" : "");
     return options_given(&s->options, OPT_OPEN) ? open_page(s->arena, &s->diags, path) : ODLC_OK;
 }
 

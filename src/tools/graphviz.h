@@ -5,7 +5,6 @@
 #include "base/diag.h"
 
 /* Runs Graphviz's `dot`, found on PATH, on a text in the DOT language; the drawing is appended to `svg`. */
-odlc_status graphviz_draw(struct arena *arena, struct diags *diags, const char *dot, size_t size,
-                          text *svg) MUST_USE;
+odlc_status graphviz_draw(struct arena *arena, struct diags *diags, const char *dot, size_t size, text *svg) MUST_USE;
 
 #endif

@@ -208,8 +208,7 @@ static void print_users(FILE *stream, struct arena *arena, const struct info_ten
             fprintf(stream, "Read by: %s\n", printable(arena, g->ops[i].name));
 }
 
-void info_print_tensor(FILE *stream, struct arena *arena, const struct info_tensor *which,
-                       const struct text_form *form)
+void info_print_tensor(FILE *stream, struct arena *arena, const struct info_tensor *which, const struct text_form *form)
 {
     const struct odlc_tensor *t = which->tensor;
     fprintf(stream, "Tensor: %s\n", printable(arena, t->name));

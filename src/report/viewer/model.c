@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/constants.h"
+#include "report/constant_bytes.h"
 #include "report/info_json.h"
 #include "report/viewer/statistics.h"
 #include "report/viewer/viewer.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/constants.h"
+#include "report/constant_bytes.h"
 
 static uint64_t bytes_of(const struct odlc_tensor *tensors, size_t count)
 {

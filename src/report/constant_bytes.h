@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef REPORT_CONSTANTS_H
-#define REPORT_CONSTANTS_H
+#ifndef REPORT_CONSTANT_BYTES_H
+#define REPORT_CONSTANT_BYTES_H
 
 #include "opendlc/container.h"
 
