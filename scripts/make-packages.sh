@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Debian packages of the sources as they are here, in a folder: opendlc, libopendlc0, libopendlc-dev. Builds in a copy, so that the
+# Debian packages of the sources as they are here, in a folder: opendlc, libopendlc0, libopendlc-dev, python3-opendlc. Builds in a copy, so that the
 # sources stay as they are; lintian, where it is installed, must find nothing to warn of.
 #   scripts/make-packages.sh FOLDER      needs the sections build and packages of scripts/packages.txt
 set -eu
