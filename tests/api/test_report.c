@@ -222,10 +222,10 @@ START_TEST(pages_refuse)
     refuses_page(&(struct odlc_page_options){.struct_size = 0}, ODLC_ERR_USAGE, "usage");
     char *text = NULL;
     size_t length;
-    ck_assert_int_eq(
-        odlc_container_page(container, &(struct odlc_page_options){.struct_size = size, .report = &no_json}, &text,
-                            &length),
-        ODLC_ERR_INVALID);
+    ck_assert_int_eq(odlc_container_page(container,
+                                         &(struct odlc_page_options){.struct_size = size, .report = &no_json}, &text,
+                                         &length),
+                     ODLC_ERR_INVALID);
     ck_assert_int_eq(odlc_container_page(closed, NULL, &text, &length), ODLC_ERR_USAGE);
     ck_assert_int_eq(odlc_container_dot(closed, NULL, &text, &length), ODLC_ERR_USAGE);
     ck_assert_int_eq(odlc_container_text(closed, NULL, &text, &length), ODLC_ERR_USAGE);
