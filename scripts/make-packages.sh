@@ -20,7 +20,8 @@ else
     tar -C "$root" --exclude=./build --exclude="$out" -c . | tar -C "$copy" -x
 fi
 cd "$copy"
-dpkg-buildpackage -us -uc --jobs="$(nproc)"
+# A Python of the user's own would be taken for Debian's.
+PATH=/usr/sbin:/usr/bin:/sbin:/bin dpkg-buildpackage -us -uc --jobs="$(nproc)"
 cd "$out"
 rm -rf "$copy"
 ! command -v lintian >/dev/null || lintian --fail-on error,warning --tag-display-limit 0 --allow-root "opendlc_${version}_$(dpkg --print-architecture).changes"

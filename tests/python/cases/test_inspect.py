@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
+import os
 import signal
 import subprocess
 
@@ -108,7 +109,8 @@ def test_diff(container, tools):
 
 
 def command(tools, *words):
-    done = subprocess.run([tools / words[0], *words[1:]], stdout=subprocess.PIPE, check=words[0] != "dlc-diff")
+    unlimited = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    done = subprocess.run([tools / words[0], *words[1:]], stdout=subprocess.PIPE, check=words[0] != "dlc-diff", env=unlimited)
     return done.stdout.decode()
 
 
