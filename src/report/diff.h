@@ -5,13 +5,15 @@
 
 #include <stdio.h>
 
+#include "base/progress.h"
 #include "base/vec.h"
 #include "opendlc/diff.h"
 
 struct diff_options {
     bool selected[ODLC_DIFF_CATEGORIES];
-    bool by_id; /* layers and tensors are paired by their ids */
-    bool hits;  /* list what is the same, too */
+    bool by_id;                      /* layers and tensors are paired by their ids */
+    bool hits;                       /* list what is the same, too */
+    const struct progress *progress; /* counts bytes of constants; NULL: nobody wants to know */
 };
 
 struct diff {
@@ -24,9 +26,12 @@ struct diff {
     bool versions_differ;      /* one is of version 3, the other of version 4 */
     const char *graph, *layer; /* that are being compared */
     uint64_t unreleased;       /* bytes read of each file since their pages were given back */
+    uint64_t read, total;      /* bytes of constants: how far the comparison is */
+    uint64_t read_at_end;      /* … when the constants at work are compared */
+    bool stopped;              /* progress asked for it: what was found is not all */
 };
 
-/* Compares what the options select; both containers are open. */
+/* Compares what the options select; both containers are open. The result is of no use when it is stopped. */
 struct diff diff_containers(struct arena *arena, const struct diff_options *options, const odlc_container *first,
                             const odlc_container *second);
 bool diff_found(const struct diff *d);
@@ -66,6 +71,8 @@ void diff_graphs(struct diff *d, const struct odlc_graph *first, const struct od
  * same number of elements, and are strings both or not at all. */
 bool diff_elements(struct diff *d, const struct odlc_tensor *first, const struct odlc_tensor *second,
                    struct odlc_diff_statistics *statistics);
+/* Says how many bytes of constants are compared. */
+void diff_tell(struct diff *d, uint64_t read);
 bool diff_same_bytes(struct diff *d, const void *first, const void *second, uint64_t size);
 bool diff_same_encodings(const struct odlc_tensor *first, const struct odlc_tensor *second);
 

@@ -10,8 +10,27 @@
 enum { WINDOW = 1 << 20, BLOCK = 2048, LANES = 4 };
 static const uint64_t KEPT = 8 << 20; /* bytes of each file that may stay resident */
 
+static const uint64_t TOLD = 4 << 20; /* bytes after which the comparison says how far it is */
+
+void diff_tell(struct diff *d, uint64_t read)
+{
+    const struct progress *progress = d->options->progress;
+    d->read = read;
+    if (progress && !d->stopped && !progress->report(progress->user, read, d->total))
+        d->stopped = true;
+}
+
+static void advance(struct diff *d, uint64_t read)
+{
+    read = min_u64(read, d->read_at_end);
+    if (d->read / TOLD != read / TOLD)
+        diff_tell(d, read);
+    d->read = read;
+}
+
 static void read_bytes(struct diff *d, uint64_t size)
 {
+    advance(d, d->read + size);
     d->unreleased += size;
     if (d->unreleased < KEPT)
         return;
@@ -26,7 +45,7 @@ bool diff_same_bytes(struct diff *d, const void *first, const void *second, uint
         size_t n = (size_t)(size - at < WINDOW ? size - at : WINDOW);
         bool same = memcmp((const char *)first + at, (const char *)second + at, n) == 0;
         read_bytes(d, n);
-        if (!same)
+        if (!same || d->stopped)
             return false;
     }
     return true;
@@ -181,7 +200,7 @@ static void measure(struct diff *d, const struct odlc_tensor *first, const struc
     struct tally tally = {.statistics = s};
     s->numbers = true;
     s->has_stored = typed && first->element == ODLC_CLASS_FIXED;
-    for (uint64_t at = 0; at < first->count; at += BLOCK) {
+    for (uint64_t at = 0; at < first->count && !d->stopped; at += BLOCK) {
         size_t n = (size_t)(first->count - at < BLOCK ? first->count - at : BLOCK);
         const char *p = (const char *)first->data + at * size, *q = (const char *)second->data + at * size;
         uint64_t stored = typed && memcmp(p, q, n * size) != 0 ? count_bytes(p, q, n, size) : 0;
@@ -209,12 +228,16 @@ bool diff_elements(struct diff *d, const struct odlc_tensor *first, const struct
 {
     bool numbers = first->element != ODLC_CLASS_STRING;
     *statistics = (struct odlc_diff_statistics){.elements = first->count};
+    d->read_at_end = d->read + first->data_size;
     if (numbers && same_type(first, second) && diff_same_encodings(first, second) &&
-        diff_same_bytes(d, first->data, second->data, first->data_size))
+        diff_same_bytes(d, first->data, second->data, first->data_size)) {
+        advance(d, d->read_at_end);
         return true;
+    }
     if (numbers)
         measure(d, first, second, statistics);
     else
         compare_strings(first, second, statistics);
+    advance(d, d->read_at_end);
     return statistics->differing == 0 && statistics->stored == 0;
 }

@@ -86,6 +86,13 @@ def streams(checks, folder):
         checks.check(f"- refused: {name} {args}: reason", "standard input and output cannot be used here" in done.stderr, done.stderr)
     checks.check("no file of that name", not (folder / "-").exists())
     profile = run("net-run", "m.dlc", "list.txt", "-q", "--output_dir", "out", "--profile_json", "-", cwd=folder)
+    for label, args in (("net-run", ["net-run", "m.dlc", "-", "--output_dir", "streamed"]),
+                        ("dlc-quantize", ["dlc-quantize", "m.dlc", "streamed.dlc", "--input_list", "-", "--report", "streamed.json"])):
+        done = run(*args, cwd=folder, input=(folder / "list.txt").read_text())
+        checks.equal(f"a list on standard input: {label} {done.stderr}", done.returncode, 0)
+    checks.equal("a list on standard input: results", (folder / "streamed" / "Result_0" / "y.raw").read_bytes(), RELU)
+    done = run("net-run", "m.dlc", "-", cwd=folder, input="\na b\n")
+    checks.equal("a list on standard input: a place", (done.returncode, "-:2: error: which input is this for? 'a'" in done.stderr), (2, True))
     checks.equal("a profile on standard output", [step["node"] for step in json.loads(profile.stdout)["steps"]], ["node_y"])
 
 
