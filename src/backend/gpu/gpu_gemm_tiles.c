@@ -124,7 +124,7 @@ static void add_tile_options(struct gpu_making *m, const struct gpu_gemm *p, con
     const struct gpu_gemm_shape *s = &p->shape;
     const struct reading x = read_x(p), y = read_matrix(p, 1, s->columns, s->y_column, s->y_step);
     const bool by_4 = s->columns % 4 == 0 && s->out_row % 4 == 0 && is_by_4(p->steps[2], p->batch.rank) &&
-                      s->out_size % 4 == 0;
+                      s->out_size % 4 == 0 && t->c % 4 == 0;
     gpu_option(m, "-DROWS=%d -DCOLUMNS=%d -DDEPTH=%d -DR=%d -DC=%d -DLANES=%d", t->rows, t->columns, t->depth, t->r,
                t->c, LANES);
     gpu_option(m, "-DX_ALONG=%d -DX_RUN=%d -DY_ALONG=%d -DY_RUN=%d -DOUT_RUN=%d", x.along_depth, x.run, y.along_depth,
