@@ -198,11 +198,8 @@ static odlc_status prepare(void *state, const struct backend_scope *scope, const
                            const struct step_io *io, void **out)
 {
     struct gpu_step *step = arena_new(scope->arena, struct gpu_step);
-    struct gpu_making m = {.gpu = state,
-                           .scope = scope,
-                           .group = group,
-                           .head = gpu_view_head_index(scope->graph, group),
-                           .step = step};
+    struct gpu_making m = {
+        .gpu = state, .scope = scope, .group = group, .head = gpu_view_head_index(scope->graph, group), .step = step};
     *step = (struct gpu_step){.gpu = state, .io = *io, .node = gpu_node(&m, 0)};
     const struct gpu_op *op = gpu_op_of(step->node);
     m.raw = op->is_raw && op->is_raw(scope->graph, step->node);

@@ -18,8 +18,8 @@ struct gpu_function {
 bool gpu_function_of(const struct node *n, struct gpu_function *out);
 
 /* Adds to the group the element-wise nodes that read nothing but the result of the node before, and perhaps one other
- * tensor, as long as nobody else sees what stands between, and Reshapes before them. Two nodes are one function where the second multiplies what
- * the first computes by its operand (x * sigmoid(x)). */
+ * tensor, as long as nobody else sees what stands between, and Reshapes before them. Two nodes are one function where
+ * the second multiplies what the first computes by its operand (x * sigmoid(x)). */
 void gpu_follow(const struct gpu *gpu, const struct claiming *c, struct group *group);
 
 /* The followers of a kernel's result. */

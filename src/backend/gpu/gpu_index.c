@@ -46,8 +46,7 @@ static bool of_axis(const struct node *n, const struct shape *data, const struct
     if (!node_axis(n, 0, data->rank, &axis))
         return false;
     const int64_t dim = data->dims[axis], behind = (int64_t)shape_count_range(data, axis + 1, data->rank);
-    const struct shape space =
-        SHAPE((int64_t)shape_count_range(data, 0, axis), (int64_t)shape_count(indices), behind);
+    const struct shape space = SHAPE((int64_t)shape_count_range(data, 0, axis), (int64_t)shape_count(indices), behind);
     int64_t strides[2][MAX_RANK] = {{dim * behind, 0, 1}, {0, 1, 0}};
     out->t = (struct gpu_targets){.depth = 1, .dims = {(cl_int)dim}, .strides = {(cl_int)behind}};
     out->walk = gpu_walk_over(&space, 2, strides);

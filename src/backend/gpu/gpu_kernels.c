@@ -25,8 +25,7 @@ static struct gpu_program *find(const struct gpu_context *context, const struct 
 /* What the cache or the repository has of a program. */
 static const struct gpu_binary *find_binary(const struct gpu_context *context, const struct gpu_program *p)
 {
-    const struct gpu_repository *repository =
-        p->package ? gpu_package_repository(p->package) : context->repository;
+    const struct gpu_repository *repository = p->package ? gpu_package_repository(p->package) : context->repository;
     const struct gpu_binary *binary = NULL;
     uint64_t key[2];
     gpu_binary_key(p->source->name, p->options, key);

@@ -164,13 +164,14 @@ static odlc_status apply(struct gpu_making *m, const struct norm *norm, const st
     return gpu_call_end(m, call, 1, &count);
 }
 
-/* ---- in one kernel: where lines are runs, and many enough to keep the device busy ---- */
+/* ---- in one kernel: of runs, when lines keep the device busy, and of few elements, which launches cost more than ----
+ */
 
 enum { MANY_LINES = 64, FEW_ELEMENTS = 1 << 18 };
 
 static bool is_one_kernel(const struct gpu_lines *l)
 {
-    return gpu_lines_are_runs(l) && (l->lines >= MANY_LINES || l->lines * l->count <= FEW_ELEMENTS);
+    return (gpu_lines_are_runs(l) && l->lines >= MANY_LINES) || l->lines * l->count <= FEW_ELEMENTS;
 }
 
 static odlc_status normalize(struct gpu_making *m, const struct norm *norm, const struct operands *o,

@@ -35,8 +35,7 @@ static void build(const struct gpu_context *context, struct gpu_program *p)
 {
     const char *own[] = {gpu_source_find("codes")->text, gpu_source_find("common")->text, p->source->text};
     const char **texts = p->package ? own + 2 : own;
-    p->handle =
-        clCreateProgramWithSource(context->handle, p->package ? 1 : COUNT_OF(own), texts, NULL, &p->error);
+    p->handle = clCreateProgramWithSource(context->handle, p->package ? 1 : COUNT_OF(own), texts, NULL, &p->error);
     if (p->error == CL_SUCCESS)
         p->error = build_handle(context, p);
 }

@@ -77,13 +77,13 @@ struct gpu_argument {
 /* A kernel with its arguments. While its program is built, it has none yet, and arguments wait for it. */
 struct gpu_call {
     struct gpu_program *program;
-    cl_kernel kernel; /* NULL: until gpu_call_settle */
+    cl_kernel kernel;     /* NULL: until gpu_call_settle */
     const char *name;     /* "matmul.product": source and function */
     const char *function; /* of the source */
     const char *options;  /* of its build, in the scope's scratch while it is prepared */
     struct arena *arena;
     VEC(struct gpu_argument) waiting;
-    uint64_t arguments;  /* a hash of those that are no buffers */
+    uint64_t arguments; /* a hash of those that are no buffers */
     cl_uint n_args, dims;
     cl_int error; /* the first of setting arguments */
     size_t global[3], local[3];
@@ -146,8 +146,8 @@ uint32_t gpu_node_count(const struct gpu_making *m);
  * tensors, others as they are stored. What a Transpose before the head gives is the operand of that. Absent: dtype
  * DT_NONE and a buffer NULL. */
 odlc_status gpu_input(struct gpu_making *m, uint32_t k, uint32_t i, struct gpu_operand *out) MUST_USE;
-/* Output i of the head, or, of a head with one output, the result of the last node of the group, as the head's shape has
- * its elements. */
+/* Output i of the head, or, of a head with one output, the result of the last node of the group, as the head's shape
+ * has its elements. */
 struct gpu_operand gpu_output(struct gpu_making *m, uint32_t i);
 /* Whether node k reads constant i; its elements as float32, in the scope's scratch: for rows that pack weights. */
 bool gpu_is_constant(const struct gpu_making *m, uint32_t k, uint32_t i);

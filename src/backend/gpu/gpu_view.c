@@ -39,7 +39,8 @@ static bool gives_operand(const struct claiming *c, node_id id, node_id *reader)
         return false;
     const struct node *product = only_reader(c, n->outputs[0], reader);
     const uint32_t last = r.perm.rank - 1;
-    return product && is_product_of_reals(g, product) && (product->n_inputs < 3 || product->inputs[2] != n->outputs[0]) &&
+    return product && is_product_of_reals(g, product) &&
+           (product->n_inputs < 3 || product->inputs[2] != n->outputs[0]) &&
            (r.perm.axis[last] == last || r.perm.axis[last - 1] == last);
 }
 
