@@ -205,6 +205,8 @@ static odlc_status prepare(void *state, const struct backend_scope *scope, const
     m.raw = op->is_raw && op->is_raw(scope->graph, step->node);
     m.is_fixed_product = op->is_product && gpu_is_fixed_product(scope->graph, step->node);
     gpu_begin_reals(&m);
+    if (op->is_product && gpu_is_int_product(scope->graph, step->node))
+        m.math = GPU_MATH_INT;
     TRY(op->prepare(&m));
     TRY(gpu_end_reals(&m));
     *out = step;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Convolutions: of each channel by itself, or as products of matrices. */
 #include "backend/gpu/gpu_gemm.h"
+#include "backend/gpu/gpu_product.h"
 #include "op/conv_geometry.h"
 #include "op/op.h"
 
@@ -143,4 +144,4 @@ static odlc_status prepare(struct gpu_making *m)
 }
 
 const struct gpu_op gpu_convolution = {
-    .refuse = gpu_refuse_types, .prepare = prepare, .fuses = true, .is_product = true};
+    .refuse = gpu_refuse_product, .prepare = prepare, .fuses = true, .is_product = true};

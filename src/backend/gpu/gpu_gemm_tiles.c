@@ -176,7 +176,7 @@ odlc_status gpu_gemm_in_tiles(struct gpu_making *m, const struct gpu_gemm *p, co
     if (part.shape.parts == 1)
         return add_product(m, &part, way->tile);
     const struct shape all = {.rank = 2, .dims = {part.shape.parts, p->shape.out_size}};
-    part.out = gpu_room(m, m->is_fixed_product ? p->out.dtype : DT_FLOAT32, &all);
+    part.out = gpu_room(m, m->math == GPU_MATH_REAL ? DT_FLOAT32 : p->out.dtype, &all);
     TRY(add_product(m, &part, way->tile));
     const struct gpu_operand parts = part.out;
     part.out = p->out;

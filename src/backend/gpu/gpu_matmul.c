@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backend/gpu/gpu_gemm.h"
+#include "backend/gpu/gpu_product.h"
 #include "backend/gpu/gpu_view.h"
 #include "op/product.h"
 
@@ -120,7 +121,7 @@ static odlc_status prepare_matmul(struct gpu_making *m)
 }
 
 const struct gpu_op gpu_matmul = {
-    .refuse = gpu_refuse_types, .prepare = prepare_matmul, .fuses = true, .is_product = true};
+    .refuse = gpu_refuse_product, .prepare = prepare_matmul, .fuses = true, .is_product = true};
 
 /* ---- FullyConnected ---- */
 
@@ -144,4 +145,4 @@ static odlc_status prepare_fully_connected(struct gpu_making *m)
 }
 
 const struct gpu_op gpu_fully_connected = {
-    .refuse = gpu_refuse_types, .prepare = prepare_fully_connected, .fuses = true, .is_product = true};
+    .refuse = gpu_refuse_product, .prepare = prepare_fully_connected, .fuses = true, .is_product = true};
