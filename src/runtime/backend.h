@@ -116,6 +116,9 @@ struct backend {
     /* All work that is the same for every run: packing weights, compiling kernels, sizing scratch. */
     odlc_status (*prepare)(void *state, const struct backend_scope *scope, const struct group *group,
                            const struct step_io *io, void **step);
+    /* Once for each step, in their order, when all are prepared: ends what goes on since then, such as builds of
+     * kernels, and says what came of it. NULL: nothing goes on. */
+    odlc_status (*settle)(void *step);
     /* Computes out from in, which stand as in step_io. Allocates nothing but scratch. */
     odlc_status (*run)(void *step, const struct backend_scope *scope, const struct buffer *in, struct buffer *out);
     void (*release)(void *step); /* NULL: all of the step is the scope's */

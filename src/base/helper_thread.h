@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef DLC_HELPER_THREAD_H
-#define DLC_HELPER_THREAD_H
+#ifndef BASE_HELPER_THREAD_H
+#define BASE_HELPER_THREAD_H
 
 #include <pthread.h>
 #include <stdbool.h>

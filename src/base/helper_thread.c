@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dlc/helper_thread.h"
+#include "base/helper_thread.h"
 
 #include <signal.h>
 
