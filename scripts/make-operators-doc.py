@@ -33,6 +33,9 @@ LICENCE = "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
 ONNX_HEAD = LICENCE + """# ONNX operators
 
 What `onnx-to-dlc` makes of the operators of ONNX. """ + HOW_TO_READ.format(command="onnx-to-dlc") + """
+A node must be as the definition of its operator says, at the version that the model imports: more inputs or outputs, an attribute that the operator does not
+have, or one of another kind are errors, as for ONNX's own checker. Attributes that begin with `__` are left to tools. Tables that `scripts/make-onnx-signatures.py`
+makes say what is allowed, of ONNX's own operators and of those of com.microsoft and ai.onnx.ml.
 This file is made by `scripts/make-operators-doc.py` from `converters/onnx/lower/onnx_rows.def`, `onnx_refusals.def`,
 `converters/lowering/restrictions.tsv` and the lowering functions.
 """

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Debian packages of the sources as they are here, in a folder: opendlc, libopendlc0, libopendlc-dev. Builds in a copy, so that the
+# Debian packages of the sources as they are here, in a folder: opendlc, libopendlc0, libopendlc-dev, python3-opendlc. Builds in a copy, so that the
 # sources stay as they are; lintian, where it is installed, must find nothing to warn of.
 #   scripts/make-packages.sh FOLDER      needs the sections build and packages of scripts/packages.txt
 set -eu
@@ -20,7 +20,8 @@ else
     tar -C "$root" --exclude=./build --exclude="$out" -c . | tar -C "$copy" -x
 fi
 cd "$copy"
-dpkg-buildpackage -us -uc --jobs="$(nproc)"
+# A Python of the user's own would be taken for Debian's.
+PATH=/usr/sbin:/usr/bin:/sbin:/bin dpkg-buildpackage -us -uc --jobs="$(nproc)"
 cd "$out"
 rm -rf "$copy"
 ! command -v lintian >/dev/null || lintian --fail-on error,warning --tag-display-limit 0 --allow-root "opendlc_${version}_$(dpkg --print-architecture).changes"

@@ -61,9 +61,10 @@ ninja -C /opendlc/build/release uninstall
 if [ "$packages" = yes ]; then
     measured 'Debian packages' 'cd /opendlc; scripts/install-packages.sh packages; scripts/make-packages.sh /packages'
     measured 'packages installed, tried, removed' 'cd /opendlc
-apt-get install -q -y --no-install-recommends /packages/opendlc_*.deb /packages/libopendlc0_*.deb /packages/libopendlc-dev_*.deb
+apt-get install -q -y --no-install-recommends /packages/opendlc_*.deb /packages/libopendlc0_*.deb /packages/libopendlc-dev_*.deb /packages/python3-opendlc_*.deb
 work=$(mktemp -d); AUTOPKGTEST_TMP=$work debian/tests/example
-apt-get purge -q -y opendlc libopendlc0 libopendlc-dev
+debian/tests/python
+apt-get purge -q -y opendlc libopendlc0 libopendlc-dev python3-opendlc
 left=$(find / -xdev \( -path /opendlc -o -path /packages -o -path /proc -o -path /tmp \) -prune -o -path "*opendlc*" -print)
 [ -z "$left" ] || { echo "left: $left"; exit 1; }'
 fi

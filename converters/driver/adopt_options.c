@@ -4,6 +4,7 @@
 #include <stdalign.h>
 #include <string.h>
 
+#include "base/struct_members.h"
 #include "base/struct_size.h"
 
 static const struct odlc_convert_options defaults = {
@@ -14,27 +15,13 @@ static const struct odlc_convert_options defaults = {
 
 void odlc_convert_defaults(struct odlc_convert_options *options, size_t struct_size)
 {
-    memset(options, 0, struct_size);
-    memcpy(options, &defaults, struct_size < sizeof defaults ? struct_size : sizeof defaults);
-    options->struct_size = struct_size;
+    struct_set_defaults(options, struct_size, &defaults, sizeof defaults);
 }
-
-/* The kind of a member by its type. */
-#define KIND_OF(type) \
-    _Generic((type *)NULL,                                       \
-        int *: ODLC_MEMBER_INT,                                  \
-        int64_t *: ODLC_MEMBER_INT64,                            \
-        size_t *: ODLC_MEMBER_SIZE,                              \
-        const char **: ODLC_MEMBER_TEXT,                         \
-        const char *const **: ODLC_MEMBER_LIST,                  \
-        const struct odlc_name_value **: ODLC_MEMBER_PAIRS,      \
-        const struct odlc_bytes **: ODLC_MEMBER_BUFFERS,         \
-        default: ODLC_MEMBER_POINTER)
 
 const struct odlc_member *odlc_convert_members(size_t *count, size_t *size)
 {
     static const struct odlc_member members[] = {
-#define ODLC_DECLARE(type, member, initial) {#member, KIND_OF(type), offsetof(struct odlc_convert_options, member)},
+#define ODLC_DECLARE(type, member, initial) {#member, MEMBER_KIND(type), offsetof(struct odlc_convert_options, member)},
 #include "opendlc/convert_options.def"
     };
     *count = COUNT_OF(members);

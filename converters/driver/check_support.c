@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "converters/driver/check_signature.h"
 #include "converters/lowering/lower_table.h"
 
 /* The nodes of one (domain, op type) that nothing can convert. */
@@ -52,6 +53,7 @@ struct support_check {
     struct support *out;
     struct map index; /* domain and op type → missing */
     VEC(struct missing) missing;
+    odlc_status invalid; /* that of a node which is not as its operator's definition says */
 };
 
 static void note_missing(struct support_check *s, const struct fw_node *n)
@@ -78,6 +80,7 @@ static void find_converters(const struct context *c, struct input *in, const str
         const struct udo_def *def = udo_find(udos, op->type, op->domain);
         op->claimed_by = def;
         op->row = def ? NULL : lower_find_row(frontend->table, op->domain, op->type, op->version);
+        op->signature = op->row && frontend->signature ? frontend->signature(op->domain, op->type, op->version) : NULL;
         op->takes_strings = op->row && frontend->takes_strings(op->domain, op->type);
         out->ops[i] = (struct odlc_op_report){.op_type = op->type,
                                               .domain = op->domain,
@@ -90,7 +93,7 @@ static void find_converters(const struct context *c, struct input *in, const str
 }
 
 /* certain: the node is needed, whatever the model's values. */
-static void check_node(struct support_check *s, const struct fw_node *n, bool certain)
+static void check_node(struct support_check *s, struct fw_node *n, bool certain)
 {
     const struct context *c = s->c;
     const struct lower_row *row = n->op->row;
@@ -104,9 +107,12 @@ static void check_node(struct support_check *s, const struct fw_node *n, bool ce
     }
     if (!row)
         return;
+    n->refused = check_signature(c, s->in, n) != ODLC_OK;
+    if (n->refused)
+        s->invalid = ODLC_ERR_INVALID;
     bool inside = certain && !(row->kind.traits & HOLDS_BRANCHES);
     for (size_t i = 0; i < n->n_attrs; i++) {
-        const struct fw_graph *g = fw_attr_graph(&n->attrs[i]);
+        struct fw_graph *g = fw_attr_graph(&n->attrs[i]);
         for (size_t k = 0; g && k < g->nodes.count; k++)
             check_node(s, &g->nodes.data[k], inside);
     }
@@ -114,8 +120,8 @@ static void check_node(struct support_check *s, const struct fw_node *n, bool ce
 
 odlc_status check_support(const struct context *c, struct input *in, const struct udo_set *udos, struct support *out)
 {
-    const struct fw_graph *g = &in->model->graph;
-    struct support_check s = {.c = c, .in = in, .out = out};
+    struct fw_graph *g = &in->model->graph;
+    struct support_check s = {.c = c, .in = in, .out = out, .invalid = ODLC_OK};
     map_init(&s.index, c->model_arena);
     find_converters(c, in, udos, out);
     out->notes.data = arena_array(c->arena, struct op_note, g->nodes.count);
@@ -125,7 +131,7 @@ odlc_status check_support(const struct context *c, struct input *in, const struc
             check_node(&s, &g->nodes.data[i], true);
     for (size_t i = 0; i < s.missing.count; i++)
         (void)report_missing(c, in, &s.missing.data[i]);
-    return s.missing.count ? ODLC_ERR_UNSUPPORTED : ODLC_OK;
+    return s.missing.count ? ODLC_ERR_UNSUPPORTED : s.invalid;
 }
 
 /* In the order in which check_node noted them. */

@@ -23,7 +23,7 @@ struct support {
 
 /* Decides what converts each operator (claimed_by and row of struct fw_op) and fills `out`. ODLC_ERR_UNSUPPORTED, with
  * an error for each operator that is neither native nor claimed; those of branches, which may not be taken, are none.
- */
+ * ODLC_ERR_INVALID: a node is not as the definition of its operator says (check_signature.h). */
 odlc_status check_support(const struct context *c, struct input *in, const struct udo_set *udos,
                           struct support *out) MUST_USE;
 

@@ -161,6 +161,8 @@ static odlc_status lower_resolved(struct scope *s, const struct fw_node *n, stru
 {
     if (is_dead(n, l->values, l->n_in))
         return define_dead(s, n);
+    if (s->outer == NULL && n->refused) /* an error of the survey says so */
+        return ODLC_ERR_INVALID;
     if (n->n_outputs == 0) /* rows set the first output without asking whether there is one */
         return lower_invalid(l, NULL, NULL, "the node has no outputs");
     struct diags *diags = s->all->c->diags;

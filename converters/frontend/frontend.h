@@ -8,6 +8,7 @@
 #include "converters/frontend/fw_graph.h"
 
 struct lower_table;
+struct signature;
 
 /* Whether a UDO claims nodes of that operator: a front end leaves such nodes whole. */
 typedef bool fw_claims_fn(void *user, const char *op_type, const char *domain);
@@ -44,6 +45,8 @@ struct frontend {
     bool (*takes_strings)(const char *domain, const char *op);  /* as elements of some input */
     /* The default of an attribute that a node may leave out; false: the framework defines none. */
     bool (*schema_default)(const char *op_type, int64_t version, const char *attr, struct param *out);
+    /* What nodes of the operator may have (signature.h), or NULL; NULL as a whole: the front end has checked them. */
+    const struct signature *(*signature)(const char *domain, const char *op, int64_t version);
     /* Whether an integer attribute says yes or no, and is 1 or 0; NULL: the framework has a kind of its own for those.
      */
     bool (*is_flag)(const char *op_type, int64_t version, const char *attr);

@@ -105,10 +105,11 @@ struct fw_op {
     uint32_t n_defaults, n_input_names;
     const void *definition; /* the same for the front end, or NULL */
     /* Filled by the driver: what converts its nodes. */
-    const struct udo_def *claimed_by; /* or NULL */
-    const struct lower_row *row;      /* or NULL, as with claimed_by */
-    bool takes_strings;               /* as elements of some input */
-    bool reported;                    /* an error says that nothing converts its nodes */
+    const struct udo_def *claimed_by;  /* or NULL */
+    const struct lower_row *row;       /* or NULL, as with claimed_by */
+    const struct signature *signature; /* what nodes may have (signature.h); NULL: it is not known */
+    bool takes_strings;                /* as elements of some input */
+    bool reported;                     /* an error says that nothing converts its nodes */
 };
 
 struct fw_node {
@@ -119,7 +120,7 @@ struct fw_node {
     const struct fw_attr *attrs;
     uint32_t n_inputs, n_outputs, n_attrs;
     bool conditional; /* the node is of a branch, and may not be run */
-    bool refused;     /* filled by the driver: the node's lowering failed */
+    bool refused;     /* filled by the driver: errors say what is wrong with the node, or its lowering failed */
 };
 
 struct fw_graph {

@@ -34,6 +34,17 @@ odlc_status lower_weights(struct lower *l, uint32_t i, tensor_id in, const struc
     return ODLC_OK;
 }
 
+/* Scales that are all the same are one. */
+static void join_scales(struct view *view)
+{
+    const int64_t count = view->shape.dims[view->scale_axis];
+    for (int64_t i = 1; i < count; i++)
+        if (view->scale[i] != view->scale[0] || (view->zero && view->zero[i] != view->zero[0]))
+            return;
+    if (count > 0)
+        view->scale_axis = SCALE_WHOLE;
+}
+
 odlc_status lower_weight_rows(struct lower *l, tensor_id in, int64_t begin, int64_t end, const char *name,
                               tensor_id *out)
 {
@@ -41,11 +52,16 @@ odlc_status lower_weight_rows(struct lower *l, tensor_id in, int64_t begin, int6
     if (!build_is_const(l->b, in))
         return lower_slice_axis(l, in, 0, begin, end, step_name(l, name), out);
     struct view view = *graph_tensor(g, in)->view;
-    if (!perm_is_identity(&view.perm) || view.scale || view.splat || view.dtype == DT_STRING)
+    if (!perm_is_identity(&view.perm) || view.splat || view.dtype == DT_STRING)
         return lower_slice_axis(l, in, 0, begin, end, name, out);
     uint64_t row = shape_count_range(&view.shape, 1, view.shape.rank) * dtype_size(view.dtype);
     view.bytes += (uint64_t)begin * row;
     view.shape.dims[0] = end - begin;
+    if (view.scale && view.scale_axis == 0) {
+        view.scale += begin;
+        view.zero = view.zero ? view.zero + begin : NULL;
+        join_scales(&view);
+    }
     *out = graph_add_constant(g, name, graph_tensor(g, in)->type->dtype, &view);
     return ODLC_OK;
 }

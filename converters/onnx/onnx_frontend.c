@@ -5,6 +5,7 @@
 #include "converters/onnx/lower/onnx_table.h"
 #include "converters/onnx/schema/onnx_schema_defaults.h"
 #include "converters/onnx/schema/operand_types.h"
+#include "converters/onnx/schema/signatures.h"
 
 const struct frontend onnx_frontend = {.load = onnx_load,
                                        .load_tensor = onnx_load_tensor,
@@ -13,6 +14,7 @@ const struct frontend onnx_frontend = {.load = onnx_load,
                                        .takes_strings = onnx_takes_strings,
                                        .schema_default = onnx_schema_default,
                                        .operand_types = onnx_operand_types,
+                                       .signature = onnx_signature,
                                        .is_flag = onnx_is_flag,
                                        .channels_first = true,
                                        .has_opsets = true};

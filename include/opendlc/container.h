@@ -203,11 +203,16 @@ ODLC_API odlc_status odlc_container_add_op_package(odlc_container *container, co
  * callers that read much of a large container, from time to time. */
 ODLC_API void odlc_container_release(const odlc_container *container);
 
+/* Who is told how far odlc_container_verify and odlc_container_page are (opendlc/report.h), in bytes of the file or of
+ * constants; may stop them. fn NULL: nobody. The function and its user must last as long as it is set. */
+ODLC_API void odlc_container_set_progress(odlc_container *container, odlc_work_fn *fn, void *user);
+
 /* Looks through an open container for all faults beyond those that odlc_container_open refuses: CRCs of all entries,
  * for which the whole file is read, headers of entries, ids, names, order of ops, params against the model, sizes,
  * encodings, shapes that do not follow from their inputs. Each fault is an error among the diagnostics.
  *
- * ODLC_ERR_INVALID: there are faults. ODLC_ERR_USAGE: the container is not open. Other statuses are those of
+ * ODLC_ERR_INVALID: there are faults. ODLC_ERR_USAGE: the container is not open. ODLC_ERR_STOPPED: the progress
+ * function asked for it; the container is as before then, but for a diagnostic. Other statuses are those of
  * odlc_container_open. */
 ODLC_API odlc_status odlc_container_verify(odlc_container *container) ODLC_MUST_USE;
 

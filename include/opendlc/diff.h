@@ -11,7 +11,7 @@
 #ifndef OPENDLC_DIFF_H
 #define OPENDLC_DIFF_H
 
-#include "opendlc/container.h"
+#include "opendlc/report.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -56,15 +56,17 @@ struct odlc_difference {
 
 /* All zeros but the size: all is compared, and paired by names. */
 struct odlc_diff_options {
-    size_t struct_size;  /* sizeof(struct odlc_diff_options) of the caller */
-    unsigned categories; /* bits 1 << category: what is compared; 0: all */
-    int by_id;           /* layers and tensors are paired by their ids */
-    int hits;            /* list what is the same, too */
+    size_t struct_size;     /* sizeof(struct odlc_diff_options) of the caller */
+    unsigned categories;    /* bits 1 << category: what is compared; 0: all */
+    int by_id;              /* layers and tensors are paired by their ids */
+    int hits;               /* list what is the same, too */
+    odlc_work_fn *progress; /* told how many bytes of the first one's constants are compared; NULL: nobody */
+    void *progress_user;
 };
 
 /* Compares two open containers; *diff belongs to the caller. options NULL: the defaults. Weights are read of both files
  * and given back as they are passed, so memory does not grow with them. ODLC_ERR_USAGE: a container is not open, or
- * options that this library does not know. ODLC_ERR_NOMEM. */
+ * options that this library does not know. ODLC_ERR_STOPPED: the progress function asked for it. ODLC_ERR_NOMEM. */
 ODLC_API odlc_status odlc_diff_new(const odlc_container *first, const odlc_container *second,
                                    const struct odlc_diff_options *options, odlc_diff **diff) ODLC_MUST_USE;
 /* NULL is allowed. */
@@ -80,8 +82,14 @@ ODLC_API const char *const *odlc_diff_notes(const odlc_diff *diff, size_t *count
 ODLC_API void odlc_diff_count(const odlc_diff *diff, enum odlc_diff_category category, uint64_t *compared,
                               uint64_t *differing);
 /* The report as JSON (docs/dlc-diff-json.md), `size` bytes with a NUL behind them, which the caller gives to
- * odlc_text_free. ODLC_ERR_NOMEM. */
+ * odlc_text_free; so do the two below. ODLC_ERR_NOMEM. */
 ODLC_API odlc_status odlc_diff_json(const odlc_diff *diff, char **text, size_t *size) ODLC_MUST_USE;
+/* The report of dlc-diff for people. options NULL: the defaults; their width and colours count. ODLC_ERR_USAGE: options
+ * that this library does not know. ODLC_ERR_NOMEM. */
+ODLC_API odlc_status odlc_diff_text(const odlc_diff *diff, const struct odlc_report_options *options, char **text,
+                                    size_t *size) ODLC_MUST_USE;
+/* The differences as CSV (RFC 4180): graph, layer, category, what, both values, the difference. ODLC_ERR_NOMEM. */
+ODLC_API odlc_status odlc_diff_csv(const odlc_diff *diff, char **text, size_t *size) ODLC_MUST_USE;
 
 /* "metadata", "copyrights", …; NULL for other numbers. Static storage; any thread may call this. */
 ODLC_API const char *odlc_diff_category_name(enum odlc_diff_category category);

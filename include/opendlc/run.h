@@ -91,9 +91,9 @@ ODLC_API odlc_status odlc_run_open(odlc_run *run, const char *path) ODLC_MUST_US
 /* The same for a container in memory, as odlc_container_open_bytes. */
 ODLC_API odlc_status odlc_run_open_bytes(odlc_run *run, const struct odlc_bytes *bytes) ODLC_MUST_USE;
 
-/* Who is told how far a choice of results (which prepares steps) and an execution are, in steps; may stop them. fn
- * NULL: nobody. In a process of its own (odlc_run_isolate) steps are not counted: total is 0. The function and its user
- * must last as long as it is set. */
+/* Who is told how far odlc_run_open, in bytes of the file, and a choice of results (which prepares steps) and an
+ * execution are, in steps; may stop them: ODLC_ERR_STOPPED. fn NULL: nobody. In a process of its own (odlc_run_isolate)
+ * steps are not counted: total is 0. The function and its user must last as long as it is set. */
 ODLC_API void odlc_run_set_progress(odlc_run *run, odlc_work_fn *fn, void *user);
 
 /* The name of the container's graph; NULL before odlc_run_open. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/container_work.h"
 #include "api/cost.h"
 #include "api/memory.h"
 #include "api/stored.h"
@@ -24,6 +25,8 @@ struct odlc_container {
     struct odlc_graph *graphs;
     struct map *op_names; /* per graph: name → index; without memory until it is asked for */
     size_t n_graphs;
+    struct told_work told;
+    struct progress progress;
 };
 
 static const char *kind_name(uint32_t kind)
@@ -247,6 +250,7 @@ odlc_container *odlc_container_new(void)
         return NULL;
     }
     diags_init(&c->diags, c->arena);
+    c->progress = (struct progress){progress_tell, &c->told};
     return c;
 }
 
@@ -257,6 +261,11 @@ void odlc_container_free(odlc_container *container)
     arena_destroy(container->scratch);
     arena_destroy(container->arena);
     free(container);
+}
+
+void odlc_container_set_progress(odlc_container *container, odlc_work_fn *fn, void *user)
+{
+    container->told = (struct told_work){fn, user};
 }
 
 /* Of a version that cannot be read: what can be said of it all the same. Its own troubles are not worth a word. */
@@ -403,7 +412,7 @@ static odlc_status verify_container(odlc_container *c)
     if (!c->dlc)
         return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = NULL), "not-open",
                           "there is no open container to verify");
-    TRY(dlc_verify_crcs(&c->diags, c->dlc)); /* what follows from damaged bytes would say nothing new */
+    TRY(dlc_verify_crcs(&c->diags, c->dlc, &c->progress)); /* what follows from damaged bytes would say nothing new */
     odlc_status status = dlc_check(&c->diags, c->dlc);
     if (status != ODLC_OK && status != ODLC_ERR_INVALID)
         return status;
@@ -420,6 +429,16 @@ odlc_status odlc_container_verify(odlc_container *container)
     if (setjmp(*arena_catch(container->scratch)))
         return ODLC_ERR_NOMEM;
     return verify_container(container);
+}
+
+struct diags *container_diags(odlc_container *container)
+{
+    return &container->diags;
+}
+
+const struct progress *container_progress(const odlc_container *container)
+{
+    return &container->progress;
 }
 
 const struct odlc_diag *odlc_container_diags(const odlc_container *container, size_t *count)

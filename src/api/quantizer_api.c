@@ -15,8 +15,7 @@ struct odlc_quantizer {
     struct odlc_quantize_options options;
     struct quantize_options settings;
     struct progress progress;
-    odlc_work_fn *told; /* how far the work is; NULL: nobody is */
-    void *told_user;
+    struct told_work told;
     struct odlc_diag place; /* of inputs */
     struct quantizer *quantizer;
     struct odlc_io *inputs;
@@ -54,12 +53,6 @@ static const char *name_of(const char *option)
     return NULL;
 }
 
-static bool tell(void *object, uint64_t done, uint64_t total)
-{
-    const odlc_quantizer *q = object;
-    return !q->told || q->told(q->told_user, done, total) == 0;
-}
-
 odlc_quantizer *odlc_quantizer_new(void)
 {
     odlc_quantizer *q = calloc(1, sizeof *q);
@@ -71,7 +64,7 @@ odlc_quantizer *odlc_quantizer_new(void)
         odlc_quantizer_free(q);
         return NULL;
     }
-    q->progress = (struct progress){tell, q};
+    q->progress = (struct progress){progress_tell, &q->told};
     diags_init(&q->diags, q->arena);
     q->diags.option_name = name_of;
     return q;
@@ -88,8 +81,7 @@ void odlc_quantizer_free(odlc_quantizer *quantizer)
 
 void odlc_quantizer_set_progress(odlc_quantizer *quantizer, odlc_work_fn *fn, void *user)
 {
-    quantizer->told = fn;
-    quantizer->told_user = user;
+    quantizer->told = (struct told_work){fn, user};
 }
 
 const struct odlc_diag *odlc_quantizer_diags(const odlc_quantizer *quantizer, size_t *count)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/struct_members.h"
 #include "base/struct_size.h"
 
 static const struct odlc_quantize_options defaults = {
@@ -13,24 +14,14 @@ static const struct odlc_quantize_options defaults = {
 
 void odlc_quantize_defaults(struct odlc_quantize_options *options, size_t struct_size)
 {
-    memset(options, 0, struct_size);
-    memcpy(options, &defaults, struct_size < sizeof defaults ? struct_size : sizeof defaults);
-    options->struct_size = struct_size;
+    struct_set_defaults(options, struct_size, &defaults, sizeof defaults);
 }
-
-#define KIND_OF(type) \
-    _Generic((type *)NULL,                                  \
-        int *: ODLC_MEMBER_INT,                             \
-        size_t *: ODLC_MEMBER_SIZE,                         \
-        double *: ODLC_MEMBER_DOUBLE,                       \
-        const char **: ODLC_MEMBER_TEXT,                    \
-        const char *const **: ODLC_MEMBER_LIST,             \
-        const struct odlc_bytes **: ODLC_MEMBER_BUFFERS)
 
 const struct odlc_member *odlc_quantize_members(size_t *count, size_t *size)
 {
     static const struct odlc_member members[] = {
-#define ODLC_DECLARE(type, member, initial) {#member, KIND_OF(type), offsetof(struct odlc_quantize_options, member)},
+#define ODLC_DECLARE(type, member, initial) \
+    {#member, MEMBER_KIND(type), offsetof(struct odlc_quantize_options, member)},
 #include "opendlc/quantize_options.def"
     };
     *count = COUNT_OF(members);

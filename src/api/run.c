@@ -38,8 +38,7 @@ struct odlc_run {
     struct gpu_config gpu_config;
     struct gpu_loans loans; /* tensors in memory of the caller's */
     bool times_kernels;
-    odlc_work_fn *told; /* how far the work is; NULL: nobody is */
-    void *told_user;
+    struct told_work told;
     struct progress progress;
     struct package_set packages; /* with kernels of user-defined ops */
     bool isolates;               /* executes in a process of its own */
@@ -86,12 +85,6 @@ static odlc_status need_wanted(odlc_run *run)
             return ODLC_ERR_NOMEM;                  \
     } while (0)
 
-static bool tell(void *object, uint64_t done, uint64_t total)
-{
-    const odlc_run *run = object;
-    return !run->told || run->told(run->told_user, done, total) == 0;
-}
-
 odlc_run *odlc_run_new(void)
 {
     odlc_run *run = calloc(1, sizeof *run);
@@ -107,7 +100,7 @@ odlc_run *odlc_run_new(void)
     run->empty = arena_mark(run->execution);
     run->backends = default_backends;
     run->threads = 1;
-    run->progress = (struct progress){tell, run};
+    run->progress = (struct progress){progress_tell, &run->told};
     diags_init(&run->diags, run->arena);
     return run;
 }
@@ -138,7 +131,8 @@ static odlc_status open_run(odlc_run *run, const char *path)
     if (run->path)
         return out_of_order(run, "an object opens one container only");
     run->path = arena_strdup(run->arena, path);
-    TRY(dlc_open_graph(run->arena, &run->diags, op_registry_new(run->arena), run->path, "executed", &dlc, &g));
+    TRY(dlc_open_graph(run->arena, &run->diags, op_registry_new(run->arena), run->path, "executed", &run->progress,
+                       &dlc, &g));
     run->inputs = arena_array(run->arena, struct odlc_io, g->inputs.count);
     run->is_set = arena_array(run->arena, bool, g->inputs.count);
     map_init(&run->input_names, run->arena);
@@ -166,8 +160,7 @@ odlc_status odlc_run_open_bytes(odlc_run *run, const struct odlc_bytes *bytes)
 
 void odlc_run_set_progress(odlc_run *run, odlc_work_fn *fn, void *user)
 {
-    run->told = fn;
-    run->told_user = user;
+    run->told = (struct told_work){fn, user};
 }
 
 const char *odlc_run_graph_name(const odlc_run *run)

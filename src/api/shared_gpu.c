@@ -61,12 +61,11 @@ static const char *copy_of(struct arena *arena, const char *text)
 
 static odlc_status configure(odlc_gpu *gpu, const struct odlc_gpu_config *given)
 {
-    struct odlc_gpu_config config = {0};
+    struct odlc_gpu_config config;
     if (is_prepared(gpu))
         return misused(gpu, "a context is configured before runs are prepared with it");
-    if (given->struct_size < sizeof(given->struct_size) || struct_says_more(given, sizeof *given, given->struct_size))
+    if (!struct_read(&config, sizeof config, given))
         return misused(gpu, "the configuration has no size, or members that this version does not know");
-    memcpy(&config, given, given->struct_size < sizeof(config) ? given->struct_size : sizeof(config));
     if ((unsigned)config.precision > ODLC_GPU_HYBRID || (unsigned)config.performance > ODLC_GPU_LOW ||
         (unsigned)config.priority > ODLC_GPU_PRIORITY_HIGH)
         return misused(gpu, "the configuration has a precision, a performance or a priority that does not exist");
@@ -76,7 +75,6 @@ static odlc_status configure(odlc_gpu *gpu, const struct odlc_gpu_config *given)
     for (size_t i = 0; i < config.n_graph_names; i++)
         names[i] = arena_strdup(gpu->arena, config.graph_names[i]);
     const bool is_own = given->graph_names == gpu->config.graph_names;
-    config.struct_size = sizeof(config);
     config.graph_names = is_own ? config.graph_names : names;
     config.device = copy_of(gpu->arena, config.device);
     config.kernel_repository = copy_of(gpu->arena, config.kernel_repository);

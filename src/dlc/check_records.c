@@ -64,7 +64,7 @@ static odlc_status check_zip(const struct check *c)
         const struct dlc_entry *entry = &dlc->entries[i];
         status = zip_check_header(c->diags, dlc->file, entry);
         if (status == ODLC_OK && !entry->crc && !entry->compressed && !without_crcs)
-            status = zip_check(c->diags, dlc->file, entry);
+            status = zip_check(c->diags, dlc->file, entry, NULL);
         if (status != ODLC_OK && status != ODLC_ERR_INVALID)
             return status;
     }

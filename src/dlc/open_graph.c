@@ -6,11 +6,12 @@
 #include "op/release.h"
 
 odlc_status dlc_open_graph(struct arena *arena, struct diags *diags, struct op_registry *registry, const char *path,
-                           const char *done, const struct dlc_file **dlc, struct graph **out)
+                           const char *done, const struct progress *progress, const struct dlc_file **dlc,
+                           struct graph **out)
 {
     struct dlc_file *file;
     TRY(dlc_read(arena, diags, path, &file));
-    TRY(dlc_verify(diags, file));
+    TRY(dlc_verify(diags, file, progress));
     if (file->major != 4)
         return diag_error(
             diags, ODLC_ERR_UNSUPPORTED,

@@ -305,7 +305,7 @@ odlc_status dlc_read_back(const struct dlc_writing *w, const struct zip_writer *
     TRY(map_written(&r, zip->out));
     TRY(compare_entries(&r, zip));
     for (uint32_t i = 0; i < ENTRY_PARAMS; i++)
-        TRY(zip_check(w->diags, r.file, &zip->entries[i]));
+        TRY(zip_check(w->diags, r.file, &zip->entries[i], NULL));
     TRY(open_region(&r, &zip->entries[ENTRY_MODEL], &in_model));
     TRY(open_region(&r, &zip->entries[ENTRY_PARAMS], &in_params));
     TRY(compare_model(&r, &in_model, model));

@@ -111,10 +111,11 @@ odlc_status dlc_read_outline(struct arena *arena, struct diags *diags, struct fi
  * whole, the model and the metadata, with their CRCs (a CRC of 0, as v4.1 files have, is skipped). Payload bytes are
  * not touched. ODLC_ERR_INVALID: one of this does not hold; ODLC_ERR_IO: the file cannot be read. */
 odlc_status dlc_verify_graphs(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
-/* Compares all entries with their CRCs, for which the whole file is read. Fails as dlc_verify_graphs does. */
-odlc_status dlc_verify_crcs(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
+/* Compares all entries with their CRCs, for which the whole file is read. progress counts bytes; NULL: nobody wants to
+ * know. Fails as dlc_verify_graphs does; ODLC_ERR_STOPPED: progress asked for it. */
+odlc_status dlc_verify_crcs(struct diags *diags, const struct dlc_file *dlc, const struct progress *progress) MUST_USE;
 /* dlc_verify_crcs, then the names and data of dlc_verify_graphs. */
-odlc_status dlc_verify(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
+odlc_status dlc_verify(struct diags *diags, const struct dlc_file *dlc, const struct progress *progress) MUST_USE;
 /* Looks for oddities in a container that dlc_verify accepts (check_records.c): each finding is reported as an error.
  * The graphs' meaning is left to dlc_to_ir. ODLC_ERR_INVALID: there is a finding; ODLC_ERR_IO: the file cannot be read.
  */
@@ -168,10 +169,11 @@ odlc_status dlc_to_ir(struct arena *arena, struct diags *diags, struct op_regist
                       const struct dlc_file *dlc, uint32_t index, struct graph **out) MUST_USE;
 
 /* Reads a container of one graph, compares it with its CRCs, and makes the graph. `done` is what is to be done with it,
- * for messages: "executed". Fails as dlc_read, dlc_verify and dlc_to_ir do; ODLC_ERR_UNSUPPORTED: a version 3
- * container, or another number of graphs. */
+ * for messages: "executed". progress as in dlc_verify. Fails as dlc_read, dlc_verify and dlc_to_ir do;
+ * ODLC_ERR_UNSUPPORTED: a version 3 container, or another number of graphs. */
 odlc_status dlc_open_graph(struct arena *arena, struct diags *diags, struct op_registry *registry, const char *path,
-                           const char *done, const struct dlc_file **dlc, struct graph **out) MUST_USE;
+                           const char *done, const struct progress *progress, const struct dlc_file **dlc,
+                           struct graph **out) MUST_USE;
 /* How the graph of dlc_open_graph is written for a container that differs from the one it was read from in nothing but
  * what is done to the graph: form of the parameters, spellings of ops, metadata. */
 struct dlc_write_options dlc_options_like(const struct dlc_file *dlc, const struct graph *g);

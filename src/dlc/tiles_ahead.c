@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dlc/helper_thread.h"
+#include "base/helper_thread.h"
 
 enum {
     PAYS = 8 * 1024 * 1024,      /* bytes to permute from which a second thread pays where one is asked for */

@@ -77,18 +77,28 @@ static bool is_taken_in(const struct dlc_entry *entry)
     return strcmp(entry->name, "model") == 0 || strncmp(entry->name, "dlc.metadata", strlen("dlc.metadata")) == 0;
 }
 
-/* Every damaged entry is named. */
-static odlc_status verify_crcs(struct diags *diags, const struct dlc_file *dlc, bool all)
+static bool is_compared(const struct dlc_entry *entry, bool all)
 {
+    return entry->crc && !entry->compressed && (all || is_taken_in(entry)); /* files of 4.1 carry no CRC */
+}
+
+/* Every damaged entry is named. */
+static odlc_status verify_crcs(struct diags *diags, const struct dlc_file *dlc, bool all,
+                               const struct progress *progress)
+{
+    struct zip_reading reading = {.progress = progress};
     odlc_status status = ODLC_OK;
-    for (uint32_t i = 0; i < dlc->n_entries; i++) {
-        const struct dlc_entry *entry = &dlc->entries[i];
-        if (!entry->crc || entry->compressed || !(all || is_taken_in(entry))) /* files of 4.1 carry none */
+    for (uint32_t i = 0; i < dlc->n_entries; i++)
+        reading.total += is_compared(&dlc->entries[i], all) ? dlc->entries[i].size : 0;
+    TRY(progress_report(progress, diags, 0, reading.total));
+    for (uint32_t i = 0; i < dlc->n_entries && status != ODLC_ERR_STOPPED; i++) {
+        if (!is_compared(&dlc->entries[i], all))
             continue;
-        odlc_status checked = zip_check(diags, dlc->file, entry);
-        status = status == ODLC_OK ? checked : status;
+        const odlc_status checked = zip_check(diags, dlc->file, &dlc->entries[i], &reading);
+        status = status == ODLC_OK || checked == ODLC_ERR_STOPPED ? checked : status;
     }
-    return status;
+    TRY(status);
+    return progress_report(progress, diags, reading.total, reading.total);
 }
 
 static odlc_status verify_names(struct diags *diags, const struct dlc_file *dlc)
@@ -100,17 +110,17 @@ static odlc_status verify_names(struct diags *diags, const struct dlc_file *dlc)
 
 odlc_status dlc_verify_graphs(struct diags *diags, const struct dlc_file *dlc)
 {
-    TRY(verify_crcs(diags, dlc, false));
+    TRY(verify_crcs(diags, dlc, false, NULL));
     return verify_names(diags, dlc);
 }
 
-odlc_status dlc_verify_crcs(struct diags *diags, const struct dlc_file *dlc)
+odlc_status dlc_verify_crcs(struct diags *diags, const struct dlc_file *dlc, const struct progress *progress)
 {
-    return verify_crcs(diags, dlc, true);
+    return verify_crcs(diags, dlc, true, progress);
 }
 
-odlc_status dlc_verify(struct diags *diags, const struct dlc_file *dlc)
+odlc_status dlc_verify(struct diags *diags, const struct dlc_file *dlc, const struct progress *progress)
 {
-    TRY(verify_crcs(diags, dlc, true));
+    TRY(verify_crcs(diags, dlc, true, progress));
     return verify_names(diags, dlc);
 }

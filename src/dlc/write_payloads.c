@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/reader.h"
-#include "dlc/helper_thread.h"
+#include "base/helper_thread.h"
 #include "dlc/read.h"
 #include "dlc/tiles_ahead.h"
 #include "opendlc/convert.h"

@@ -25,9 +25,16 @@ odlc_status zip_bytes(struct arena *arena, struct diags *diags, const struct fil
 /* zip_bytes into the arena, of a stored entry, too: nobody else writes there. Fails as zip_bytes does. */
 odlc_status zip_copy(struct arena *arena, struct diags *diags, const struct file *file, const struct dlc_entry *entry,
                      const uint8_t **bytes) MUST_USE;
+/* How far a look through several entries is, in bytes. */
+struct zip_reading {
+    const struct progress *progress; /* who wants to know; NULL: nobody */
+    uint64_t done, total;
+};
 /* Compares a stored entry with its CRC, through a buffer instead of the mapping. ODLC_ERR_INVALID: they differ.
- * Compressed entries are compared by zip_bytes. */
-odlc_status zip_check(struct diags *diags, const struct file *file, const struct dlc_entry *entry) MUST_USE;
+ * Compressed entries are compared by zip_bytes. reading: what is told, and advanced; NULL: nobody is told.
+ * ODLC_ERR_STOPPED: they asked for it. */
+odlc_status zip_check(struct diags *diags, const struct file *file, const struct dlc_entry *entry,
+                      struct zip_reading *reading) MUST_USE;
 
 /* Compares the local header's method, CRC and sizes with the central directory's. ODLC_ERR_INVALID: they differ. */
 odlc_status zip_check_header(struct diags *diags, const struct file *file, const struct dlc_entry *entry) MUST_USE;

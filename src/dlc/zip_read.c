@@ -271,7 +271,18 @@ odlc_status zip_copy(struct arena *arena, struct diags *diags, const struct file
                              : read_part(&z, entry->offset, entry->size, bytes);
 }
 
-odlc_status zip_check(struct diags *diags, const struct file *file, const struct dlc_entry *entry)
+/* After each 4 MiB. */
+static odlc_status tell_reading(struct diags *diags, struct zip_reading *reading, size_t piece)
+{
+    const uint64_t interval = 4 << 20, before = reading->done;
+    reading->done += piece;
+    if (before / interval == reading->done / interval)
+        return ODLC_OK;
+    return progress_report(reading->progress, diags, reading->done, reading->total);
+}
+
+odlc_status zip_check(struct diags *diags, const struct file *file, const struct dlc_entry *entry,
+                      struct zip_reading *reading)
 {
     uint8_t buffer[64 * 1024];
     uint32_t crc = 0;
@@ -280,6 +291,8 @@ odlc_status zip_check(struct diags *diags, const struct file *file, const struct
         TRY(file_read(file, diags, entry->offset + done, buffer, piece));
         crc = crc_of_more(crc, buffer, piece);
         done += piece;
+        if (reading)
+            TRY(tell_reading(diags, reading, piece));
     }
     return crc == entry->crc ? ODLC_OK : crc_error(diags, file, entry);
 }

@@ -291,13 +291,6 @@ static odlc_status read_operation(const struct making *m, const QnnGpu_Operation
 
 /* ---- creating ---- */
 
-static odlc_status refused(const struct making *m, const struct op_refusal *why)
-{
-    return diag_error(m->scope->diags, ODLC_ERR_INVALID, AT(.file = why->library->path, .node = m->node->name),
-                      "package-op-failed", "%s of op %s, package %s, gives %s", why->function, m->node->op->name,
-                      package_name(m->package), op_refusal_text(m->scope->diags->arena, why));
-}
-
 struct created {
     struct package *package;
     QnnOpPackage_OpImpl_t impl; /* NULL: not created */
@@ -344,7 +337,8 @@ static odlc_status call_package(const struct making *m, const QnnGpuOpPackage_No
     foreign_end();
     pthread_mutex_unlock(&p->lock);
     log_sink_end(scope->diags, AT(.file = p->library.path, .node = m->node->name));
-    return is_created ? read_operation(m, (const QnnGpu_Operation_t *)(const void *)c->impl) : refused(m, &why);
+    return is_created ? read_operation(m, (const QnnGpu_Operation_t *)(const void *)c->impl)
+                      : op_refused(scope->diags, m->node, p, &why);
 }
 
 static odlc_status make_op(struct making *m)

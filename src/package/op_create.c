@@ -82,3 +82,11 @@ const char *op_refusal_text(struct arena *arena, const struct op_refusal *why)
     return why->registration ? udo_error_text(arena, (SnpeUdo_ErrorType_t)why->error)
                              : qnn_error_text(arena, why->error);
 }
+
+odlc_status op_refused(struct diags *diags, const struct node *n, const struct package *package,
+                       const struct op_refusal *why)
+{
+    return diag_error(diags, ODLC_ERR_INVALID, AT(.file = why->library->path, .node = n->name), "package-op-failed",
+                      "%s of op %s, package %s, gives %s", why->function, n->op->name, package_name(package),
+                      op_refusal_text(diags->arena, why));
+}

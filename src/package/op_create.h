@@ -29,5 +29,8 @@ bool op_create(const struct package *package, struct op_node *op, QnnOpPackage_O
 
 /* "error 2 (SNPE_UDO_INVALID_ARGUMENT)" */
 const char *op_refusal_text(struct arena *arena, const struct op_refusal *why);
+/* The error of a node that the package refuses; ODLC_ERR_INVALID. */
+odlc_status op_refused(struct diags *diags, const struct node *n, const struct package *package,
+                       const struct op_refusal *why) MUST_USE;
 
 #endif

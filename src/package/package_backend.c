@@ -81,13 +81,6 @@ static const struct odlc_diag *place_of(const struct step *s)
     return &place;
 }
 
-static odlc_status refused(const struct backend_scope *scope, const struct step *s, const struct op_refusal *why)
-{
-    return diag_error(scope->diags, ODLC_ERR_INVALID, AT(.file = why->library->path, .node = s->node->name),
-                      "package-op-failed", "%s of op %s, package %s, gives %s", why->function, s->node->op->name,
-                      package_name(s->package), op_refusal_text(scope->diags->arena, why));
-}
-
 static struct converted room_for(const struct backend_scope *scope, tensor_id id)
 {
     const struct tensor *t = id == NO_TENSOR ? NULL : graph_tensor(scope->graph, id);
@@ -126,7 +119,7 @@ static odlc_status prepare(void *state, const struct backend_scope *scope, const
     pthread_mutex_unlock(&s->package->lock);
     log_sink_end(scope->diags, place_of(s));
     if (!created)
-        return refused(scope, s, &why);
+        return op_refused(scope->diags, s->node, s->package, &why);
     *out = s;
     return ODLC_OK;
 }
@@ -185,7 +178,8 @@ static odlc_status run(void *prepared, const struct backend_scope *scope, const 
     foreign_end();
     log_sink_end(scope->diags, place_of(s));
     if (error != QNN_SUCCESS)
-        return refused(scope, s, &(struct op_refusal){"execute", &s->package->library, error, false});
+        return op_refused(scope->diags, s->node, s->package,
+                          &(struct op_refusal){"execute", &s->package->library, error, false});
     for (uint32_t i = 0; i < s->node->n_outputs; i++)
         if (out_places[i] != PLACE_ABSENT)
             take_output(s, i, &out[out_places[i] - s->io.n_inputs]);

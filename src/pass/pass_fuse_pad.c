@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Padding that a node does goes into the layer or pool behind it: zeros into convolutions and averages that count them,
- * the least number into maxima, and zeros where no other number is negative. Amounts that the window has add up. */
+/* Padding that a node does goes into the layer or pool behind it, also where a Transpose stands between them: zeros
+ * into convolutions and averages that count them, the least number into maxima, and zeros where no other number is
+ * negative. Amounts that the window has add up. */
 #include <math.h>
+#include <string.h>
 
 #include "op/op.h"
 #include "op/params.h"
@@ -14,8 +16,8 @@ pass_fn pass_fuse_pad;
 enum { MOST_AXES = 3, PAIR = 2 };
 
 struct padding {
-    const struct node *pad;
-    const int64_t *amounts; /* before and after, of each spatial axis */
+    const struct node *pad, *turn;     /* turn: the Transpose behind the Pad, or NULL */
+    int64_t amounts[PAIR * MOST_AXES]; /* before and after, of each spatial axis of the layer */
     double value;
     bool not_negative; /* what is padded */
 };
@@ -26,22 +28,38 @@ static bool is_spatial(const int64_t *amounts, uint32_t rank)
     return amounts[0] == 0 && amounts[1] == 0 && amounts[PAIR * (rank - 1)] == 0 && amounts[PAIR * (rank - 1) + 1] == 0;
 }
 
-/* The Pad node whose result only the node reads. */
+/* The node of that operator that gives the tensor, which nothing else reads; or NULL. */
+static const struct node *only_for(const struct graph *g, const struct uses *uses, tensor_id t, enum op_id op)
+{
+    const struct node *n = uses->count[t] == 1 ? graph_producer(g, t) : NULL;
+    return n && node_is(n, op) ? n : NULL;
+}
+
+/* The Pad node whose result only the node reads, or a Transpose for it. */
 static bool find_padding(const struct graph *g, const struct uses *uses, const struct node *n, const bool *not_negative,
                          struct padding *p)
 {
-    const struct node *pad = graph_producer(g, n->inputs[0]);
+    const struct node *turn = only_for(g, uses, n->inputs[0], OP_Transpose);
+    const struct node *pad = only_for(g, uses, turn ? turn->inputs[0] : n->inputs[0], OP_Pad);
+    int64_t amounts[PAIR * MAX_RANK];
     uint32_t count;
-    if (!pad || !node_is(pad, OP_Pad) || uses->count[n->inputs[0]] != 1 ||
-        node_int(pad, PARAM_scheme, PAD_CONSTANT) != PAD_CONSTANT ||
+    if (!pad || node_int(pad, PARAM_scheme, PAD_CONSTANT) != PAD_CONSTANT ||
         !dtype_is_float(node_input(g, pad, 0)->type->dtype))
         return false;
-    const int64_t *amounts = node_ints(pad, PARAM_pad_amount, &count);
+    const int64_t *given = node_ints(pad, PARAM_pad_amount, &count);
     const uint32_t rank = node_input(g, n, 0)->type->shape.rank;
-    if (rank != n->op->spatial_axes + 2U || count != PAIR * rank || !is_spatial(amounts, rank))
+    if (rank != n->op->spatial_axes + 2U || count != PAIR * rank)
         return false;
-    *p = (struct padding){pad, amounts + PAIR, node_float(pad, PARAM_pad_constant_value, 0),
-                          not_negative[pad->inputs[0]]};
+    const struct perm perm = turn ? node_perm(turn) : perm_identity(rank);
+    for (uint32_t i = 0; i < count; i++)
+        amounts[i] = given[PAIR * perm.axis[i / PAIR] + i % PAIR];
+    if (!is_spatial(amounts, rank))
+        return false;
+    *p = (struct padding){.pad = pad,
+                          .turn = turn,
+                          .value = node_float(pad, PARAM_pad_constant_value, 0),
+                          .not_negative = not_negative[pad->inputs[0]]};
+    memcpy(p->amounts, amounts + PAIR, PAIR * n->op->spatial_axes * sizeof *amounts);
     return true;
 }
 
@@ -99,13 +117,20 @@ static void take(struct graph *g, node_id id, const struct padding *p, const int
 {
     struct node *n = graph_node(g, id);
     const struct shape pairs = SHAPE(n->op->spatial_axes, PAIR);
-    const tensor_id x = p->pad->inputs[0];
-    graph_remove_node(g, graph_tensor(g, n->inputs[0])->producer);
+    const tensor_id x = p->pad->inputs[0], padded = p->pad->outputs[0], turned = n->inputs[0];
     node_set_ints(g, n, PARAM_pad_amount, &pairs, sum);
     node_set_int(n, PARAM_padding_size_strategy, 5); /* explicit amounts */
     if (op_param_place(n->op, PARAM_count_pad_for_edges) >= 0)
         node_set_int(n, PARAM_count_pad_for_edges, 1);
-    graph_replace_input(g, id, 0, x);
+    graph_remove_node(g, graph_tensor(g, padded)->producer);
+    if (!p->turn) {
+        graph_replace_input(g, id, 0, x);
+        return;
+    }
+    const struct perm perm = node_perm(p->turn);
+    const struct shape shape = perm_apply(&perm, &graph_tensor(g, x)->type->shape);
+    graph_replace_input(g, graph_tensor(g, turned)->producer, 0, x);
+    graph_set_shape(g, turned, &shape);
 }
 
 static bool has_pad(const struct graph *g)

@@ -339,8 +339,10 @@ static void keep_weights(struct quantize *q, node_id id)
 {
     const struct node *n = graph_node(q->g, id);
     const bool product = !n->op->package && kernel_of(n->op) && kernel_of(n->op)->compute == COMPUTE_PRODUCT;
-    for (uint32_t i = 0; product && i < 2; i++) {
-        const tensor_id fixed = twin_of(q, n->inputs[i]);
+    const bool recurrent = node_is(n, OP_Lstm) || node_is(n, OP_Gru);
+    const uint32_t weights = recurrent ? n->op->weights : product ? 1U << 0 | 1U << 1 : 0;
+    for (uint32_t i = 0; weights >> i && i < n->n_inputs; i++) {
+        const tensor_id fixed = weights >> i & 1 && n->inputs[i] != NO_TENSOR ? twin_of(q, n->inputs[i]) : NO_TENSOR;
         if (fixed == NO_TENSOR || !is_smaller(graph_tensor(q->g, fixed)))
             continue;
         struct node changed = *n;

@@ -32,12 +32,13 @@ struct cluster {
 
 /* What a choice of cuts gives. */
 struct outcome {
-    bool has_kernels; /* the tiles can be executed */
-    bool fits;        /* all operands in fast memory */
-    bool holds;       /* at least, no more of it is in use than there is */
-    bool is_limited;  /* finer cuts were not tried */
-    uint64_t needed;  /* bytes of it for all operands */
-    uint32_t n_tiles; /* of the op that has most */
+    bool has_kernels;    /* the tiles can be executed */
+    bool fits;           /* all operands in fast memory */
+    bool holds;          /* at least, no more of it is in use than there is */
+    bool is_limited;     /* finer cuts were not tried */
+    uint64_t needed;     /* bytes of it for all operands */
+    uint32_t n_tiles;    /* of the op that has most */
+    const char *problem; /* without kernels: why */
 };
 
 /* ---- clusters ---- */
@@ -48,9 +49,11 @@ static struct tiled *describe(struct preparation *p, const QHPI_Op *op)
     t->op = op;
     t->tile = op->outputs[0].shape;
     t->n_tiles = 1;
-    t->may_be_cut = op->plugin->info.build_tile && t->tile.rank == 4 && !p->options.whole;
+    const bool is_empty = def_bytes(&op->outputs[0]) == 0;
+    t->may_be_cut = op->plugin->info.build_tile && t->tile.rank == 4 && !is_empty && !p->options.whole;
     t->reason = !op->plugin->info.build_tile ? "the op has no build_tile"
                 : t->tile.rank != 4          ? "the output is not of rank 4"
+                : is_empty                   ? "the output has no elements"
                                              : "all of it fits";
     p->graph->ops.data[op->id]->tiled = t;
     vec_push(p->arena, &p->tilings, t);
@@ -176,6 +179,8 @@ static odlc_status try_cuts(struct cluster *c, struct outcome *out)
     p->diags = p->graph->diags = &unheard;
     if (status == ODLC_OK)
         *out = measure(c);
+    if (status == ODLC_OK && !out->has_kernels && unheard.list.count)
+        out->problem = arena_strdup(before.arena, unheard.list.data[unheard.list.count - 1].message);
     *p = before;
     graph_restore(p->graph, &graph);
     arena_rewind(arena, mark);
@@ -226,7 +231,7 @@ static bool is_enough(const struct cluster *c, const struct outcome *now, const 
 }
 
 /* The best cuts of those that are tried. */
-static odlc_status search(struct cluster *c, struct cuts *best, struct outcome *found)
+static odlc_status search(struct cluster *c, struct cuts *best, struct outcome *found, const char **problem)
 {
     struct cuts cuts = {{c->largest.dims[0], c->largest.dims[1], c->largest.dims[2], c->largest.dims[3]}};
     struct outcome now;
@@ -243,6 +248,7 @@ static odlc_status search(struct cluster *c, struct cuts *best, struct outcome *
             break;
         }
         TRY(try_cuts(c, &now));
+        *problem = *problem ? *problem : now.problem;
         if (is_better(&now, found)) {
             *found = now;
             *best = cuts;
@@ -267,12 +273,23 @@ static void warn_of_memory(const struct cluster *c, const struct outcome *found)
               (unsigned long long)p->options.fast_memory, (unsigned long long)found->needed);
 }
 
+/* A cut that would be of use is not taken because its tiles cannot be executed. */
+static void warn_of_problem(const struct cluster *c, const char *problem)
+{
+    const QHPI_Op *op = c->ops.data[0]->op;
+    diag_warn(c->p->diags,
+              AT(.file = op->package->library.path, .node = op->label,
+                 .hint = "build_tile makes ops that kernels of the package take"),
+              "plugin-tile-kernel", "tiles cannot be executed, and others are taken in their place: %s", problem);
+}
+
 static odlc_status tile_cluster(struct cluster *c)
 {
     struct cuts best = {{1, 1, 1, 1}};
     struct outcome found = {.needed = UINT64_MAX};
+    const char *problem = NULL;
     uint64_t n_tiles;
-    TRY(search(c, &best, &found));
+    TRY(search(c, &best, &found, &problem));
     TRY(shape_tiles(c, &best, &n_tiles));
     for (size_t i = 0; i < c->ops.count; i++) {
         struct tiled *t = c->ops.data[i];
@@ -282,6 +299,8 @@ static odlc_status tile_cluster(struct cluster *c)
                                      : "all of it fits";
     }
     TRY(build_tiles(c));
+    if (found.has_kernels && problem && (!found.fits || wants_more(c, found.n_tiles)))
+        warn_of_problem(c, problem);
     if (found.has_kernels && !found.fits)
         warn_of_memory(c, &found);
     return ODLC_OK;

@@ -21,7 +21,7 @@ odlc_status quantizer_open(struct arena *arena, struct arena *scratch, struct di
 {
     struct quantizer *q = arena_new(arena, struct quantizer);
     *q = (struct quantizer){.arena = arena, .scratch = scratch, .diags = diags, .path = path, .options = options};
-    TRY(dlc_open_graph(arena, diags, op_registry_new(arena), path, "quantized", &q->dlc, &q->g));
+    TRY(dlc_open_graph(arena, diags, op_registry_new(arena), path, "quantized", options->progress, &q->dlc, &q->g));
     q->writing = dlc_options_like(q->dlc, q->g);
     quant_give_biases(q);
     q->uses = graph_uses(arena, q->g);

@@ -6,13 +6,15 @@
 #include <stdio.h>
 
 #include "api/stored.h"
+#include "base/progress.h"
 #include "base/vec.h"
 #include "opendlc/diff.h"
 
 struct diff_options {
     bool selected[ODLC_DIFF_CATEGORIES];
-    bool by_id; /* layers and tensors are paired by their ids */
-    bool hits;  /* list what is the same, too */
+    bool by_id;                      /* layers and tensors are paired by their ids */
+    bool hits;                       /* list what is the same, too */
+    const struct progress *progress; /* counts bytes of constants; NULL: nobody wants to know */
 };
 
 struct diff {
@@ -26,9 +28,12 @@ struct diff {
     const char *graph, *layer; /* that are being compared */
     void *rooms[2];            /* for bytes that are read; NULL where a container is in memory */
     uint64_t unreleased;       /* bytes read of each file since their pages were given back */
+    uint64_t read, total;      /* bytes of constants: how far the comparison is */
+    uint64_t read_at_end;      /* … when the constants at work are compared */
+    bool stopped;              /* progress asked for it: what was found is not all */
 };
 
-/* Compares what the options select; both containers are open. */
+/* Compares what the options select; both containers are open. The result is of no use when it is stopped. */
 struct diff diff_containers(struct arena *arena, const struct diff_options *options, const odlc_container *first,
                             const odlc_container *second);
 bool diff_found(const struct diff *d);
@@ -70,6 +75,8 @@ bool diff_elements(struct diff *d, const struct odlc_tensor *first, const struct
                    struct odlc_diff_statistics *statistics);
 /* Before anything is compared: parts of the comparison rewind the arena. */
 void diff_make_rooms(struct diff *d);
+/* Says how many bytes of constants are compared. */
+void diff_tell(struct diff *d, uint64_t read);
 /* Of as many bytes on both sides. */
 bool diff_same_bytes(struct diff *d, const struct stored *first, const struct stored *second);
 bool diff_same_encodings(const struct odlc_tensor *first, const struct odlc_tensor *second);

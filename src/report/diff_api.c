@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A comparison as an object of the public API. */
-#include "report/diff.h"
 #include "base/struct_size.h"
+#include "report/diff_text.h"
 #include "report/report_text.h"
 
 /* Lives in its own arena, diff.arena. */
@@ -12,15 +12,18 @@ struct odlc_diff {
 
 /* Out of line, so that none of its variables lives in the frame that the jump comes back to. */
 __attribute__((noinline)) static odlc_diff *compare(struct arena *arena, const odlc_container *first,
-                                                    const odlc_container *second,
-                                                    const struct odlc_diff_options *options)
+                                                    const odlc_container *second, const struct odlc_diff_options *given)
 {
     odlc_diff *made = arena_new(arena, odlc_diff);
+    struct told_work told = {given->progress, given->progress_user};
+    const struct progress progress = {progress_tell, &told};
     for (size_t i = 0; i < ODLC_DIFF_CATEGORIES; i++)
-        made->options.selected[i] = !options || !options->categories || options->categories >> i & 1;
-    made->options.by_id = options && options->by_id;
-    made->options.hits = options && options->hits;
+        made->options.selected[i] = !given->categories || given->categories >> i & 1;
+    made->options.by_id = given->by_id != 0;
+    made->options.hits = given->hits != 0;
+    made->options.progress = &progress;
     made->diff = diff_containers(arena, &made->options, first, second);
+    made->options.progress = NULL;
     return made;
 }
 
@@ -35,16 +38,20 @@ odlc_status odlc_diff_new(const odlc_container *first, const odlc_container *sec
 {
     if (!is_open(first) || !is_open(second))
         return ODLC_ERR_USAGE;
-    if (options &&
-        (options->struct_size < sizeof *options || struct_says_more(options, sizeof *options, options->struct_size) ||
-         options->categories >> ODLC_DIFF_CATEGORIES))
+    struct odlc_diff_options given;
+    if (!struct_read(&given, sizeof given, options) || given.categories >> ODLC_DIFF_CATEGORIES)
         return ODLC_ERR_USAGE;
     struct arena *arena = arena_create();
     if (!arena || setjmp(*arena_catch(arena))) {
         arena_destroy(arena);
         return ODLC_ERR_NOMEM;
     }
-    *diff = compare(arena, first, second, options);
+    odlc_diff *const made = compare(arena, first, second, &given);
+    if (made->diff.stopped) {
+        arena_destroy(arena);
+        return ODLC_ERR_STOPPED;
+    }
+    *diff = made;
     return ODLC_OK;
 }
 
@@ -78,12 +85,48 @@ void odlc_diff_count(const odlc_diff *diff, enum odlc_diff_category category, ui
     *differing = is_known ? diff->diff.differing[category] : 0;
 }
 
-static void print_json(FILE *stream, const void *diff)
+/* ---- reports ---- */
+
+static void print_json(FILE *stream, struct arena *arena, const void *diff)
 {
+    (void)arena;
     diff_print_json(stream, diff);
+}
+
+struct shown_diff {
+    const struct diff *diff;
+    struct text_form form;
+};
+
+/* Texts of the reports are of their own arena, not of the comparison's. */
+static void print_text(FILE *stream, struct arena *arena, const void *subject)
+{
+    const struct shown_diff *shown = subject;
+    diff_print_text(stream, arena, shown->diff, &shown->form);
+}
+
+static void print_csv(FILE *stream, struct arena *arena, const void *diff)
+{
+    text csv = {0};
+    diff_csv(arena, diff, &csv);
+    (void)fwrite(csv.data, 1, csv.count, stream);
 }
 
 odlc_status odlc_diff_json(const odlc_diff *diff, char **text, size_t *size)
 {
     return report_text(print_json, &diff->diff, text, size);
+}
+
+odlc_status odlc_diff_text(const odlc_diff *diff, const struct odlc_report_options *options, char **text, size_t *size)
+{
+    struct odlc_report_options given;
+    if (!struct_read(&given, sizeof given, options))
+        return ODLC_ERR_USAGE;
+    const struct shown_diff shown = {&diff->diff, {.width = given.width, .colours = given.colours}};
+    return report_text(print_text, &shown, text, size);
+}
+
+odlc_status odlc_diff_csv(const odlc_diff *diff, char **text, size_t *size)
+{
+    return report_text(print_csv, &diff->diff, text, size);
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/constant_bytes.h"
 #include "report/diff.h"
 
 static const char COPYRIGHT[] = "model-copyright";
@@ -146,7 +147,7 @@ static void compare_graphs(struct diff *d)
 struct diff diff_containers(struct arena *arena, const struct diff_options *options, const odlc_container *first,
                             const odlc_container *second)
 {
-    struct diff d = {.arena = arena, .options = options, .containers = {first, second}};
+    struct diff d = {.arena = arena, .options = options, .containers = {first, second}, .total = constant_bytes(first)};
     const struct odlc_summary *const s[] = {odlc_container_summary(first), odlc_container_summary(second)};
     d.versions_differ = s[0]->major != s[1]->major;
     if (d.versions_differ)
@@ -154,7 +155,9 @@ struct diff diff_containers(struct arena *arena, const struct diff_options *opti
                  "versions 3 and 4 name types, parameters and weights differently: compared are names of layers, "
                  "outputs, dimensions and encodings");
     diff_make_rooms(&d);
+    diff_tell(&d, 0);
     compare_summaries(&d, s);
     compare_graphs(&d);
+    diff_tell(&d, d.total);
     return d;
 }

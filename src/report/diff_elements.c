@@ -10,8 +10,27 @@
 enum { WINDOW = 1 << 20, BLOCK = 2048, LANES = 4 };
 static const uint64_t KEPT = 8 << 20; /* bytes of each file that may stay resident */
 
+static const uint64_t TOLD = 4 << 20; /* bytes after which the comparison says how far it is */
+
+void diff_tell(struct diff *d, uint64_t read)
+{
+    const struct progress *progress = d->options->progress;
+    d->read = read;
+    if (progress && !d->stopped && !progress->report(progress->user, read, d->total))
+        d->stopped = true;
+}
+
+static void advance(struct diff *d, uint64_t read)
+{
+    read = min_u64(read, d->read_at_end);
+    if (d->read / TOLD != read / TOLD)
+        diff_tell(d, read);
+    d->read = read;
+}
+
 static void read_bytes(struct diff *d, uint64_t size)
 {
+    advance(d, d->read + size);
     d->unreleased += size;
     if (d->unreleased < KEPT)
         return;
@@ -35,7 +54,7 @@ bool diff_same_bytes(struct diff *d, const struct stored *first, const struct st
         size_t n = (size_t)(size - at < WINDOW ? size - at : WINDOW);
         bool same = memcmp(stored_bytes(first, at, n, d->rooms[0]), stored_bytes(second, at, n, d->rooms[1]), n) == 0;
         read_bytes(d, n);
-        if (!same)
+        if (!same || d->stopped)
             return false;
     }
     return true;
@@ -200,7 +219,7 @@ static void measure(struct diff *d, const struct odlc_tensor *first, const struc
     struct tally tally = {.statistics = s};
     s->numbers = true;
     s->has_stored = typed && first->element == ODLC_CLASS_FIXED;
-    for (uint64_t at = 0; at < first->count; at += BLOCK) {
+    for (uint64_t at = 0; at < first->count && !d->stopped; at += BLOCK) {
         size_t n = (size_t)(first->count - at < BLOCK ? first->count - at : BLOCK);
         uint64_t stored = typed ? count_stored(bytes, at, n, size, rooms) : 0;
         odlc_tensor_reals(first, at, n, a);
@@ -227,14 +246,18 @@ bool diff_elements(struct diff *d, const struct odlc_tensor *first, const struct
 {
     bool numbers = first->element != ODLC_CLASS_STRING;
     *statistics = (struct odlc_diff_statistics){.elements = first->count};
+    d->read_at_end = d->read + first->data_size;
     if (numbers && same_type(first, second) && diff_same_encodings(first, second)) {
         const struct stored bytes[] = {stored_elements(first), stored_elements(second)};
-        if (diff_same_bytes(d, &bytes[0], &bytes[1]))
+        if (diff_same_bytes(d, &bytes[0], &bytes[1])) {
+            advance(d, d->read_at_end);
             return true;
+        }
     }
     if (numbers)
         measure(d, first, second, statistics);
     else
         compare_strings(first, second, statistics);
+    advance(d, d->read_at_end);
     return statistics->differing == 0 && statistics->stored == 0;
 }

@@ -218,7 +218,7 @@ static void compare_side(struct diff *d, const struct graphs *p, size_t side)
 {
     const struct odlc_graph *g = p->g[side];
     struct by_owner sorted = sort_by_owner(d, g, p->owners[side]);
-    for (size_t i = 0; i <= g->n_ops; i++) {
+    for (size_t i = 0; i <= g->n_ops && !d->stopped; i++) {
         struct arena_mark mark = arena_mark(d->arena);
         size_t before = d->list.count;
         if (i < g->n_ops && p->ops.other[side][i] == DIFF_NONE)

@@ -34,22 +34,25 @@ void info_write_element(struct json_out *j, const struct odlc_tensor *t, uint64_
         json_int(j, NULL, odlc_tensor_int(t, index));
 }
 
+void info_write_encoding(struct json_out *j, const struct odlc_encoding *encoding)
+{
+    json_object_inline(j, NULL);
+    json_uint(j, "bitwidth", encoding->bitwidth);
+    json_double(j, "min", encoding->min);
+    json_double(j, "max", encoding->max);
+    json_double(j, "scale", encoding->scale);
+    json_int(j, "offset", encoding->offset);
+    json_end_object(j);
+}
+
 static void write_encodings(struct json_out *j, const struct odlc_tensor *t)
 {
     json_object(j, "quantization");
     json_int(j, "axis", t->encoding_axis);
     json_bool(j, "is_overridden", t->overridden);
     json_array(j, "encodings");
-    for (uint32_t i = 0; i < t->n_encodings; i++) {
-        const struct odlc_encoding *e = &t->encodings[i];
-        json_object_inline(j, NULL);
-        json_uint(j, "bitwidth", e->bitwidth);
-        json_double(j, "min", e->min);
-        json_double(j, "max", e->max);
-        json_double(j, "scale", e->scale);
-        json_int(j, "offset", e->offset);
-        json_end_object(j);
-    }
+    for (uint32_t i = 0; i < t->n_encodings; i++)
+        info_write_encoding(j, &t->encodings[i]);
     json_end_array(j);
     json_end_object(j);
 }

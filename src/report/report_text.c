@@ -2,62 +2,72 @@
 #include "report/report_text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/base.h"
-#include "base/struct_size.h"
-#include "report/info_json.h"
+#include "text/text_stream.h"
 
 void odlc_text_free(char *text)
 {
     free(text);
 }
 
-odlc_status report_text(void (*print)(FILE *stream, const void *subject), const void *subject, char **text,
-                        size_t *size)
+struct printing {
+    report_print_fn *print;
+    struct arena *arena;
+    const void *subject;
+};
+
+static void print_subject(FILE *stream, const void *user)
 {
-    char *whole = NULL;
-    size_t length = 0;
-    FILE *stream = open_memstream(&whole, &length);
-    if (!stream)
+    const struct printing *p = user;
+    p->print(stream, p->arena, p->subject);
+}
+
+odlc_status report_text_in(struct arena *arena, report_print_fn *print, const void *subject, char **text, size_t *size)
+{
+    const struct printing printing = {print, arena, subject};
+    size_t length;
+    const char *written = text_written(arena, print_subject, &printing, &length);
+    char *copy = malloc(length + 1);
+    if (!copy)
         return ODLC_ERR_NOMEM;
-    print(stream, subject);
-    const bool is_whole = !ferror(stream);
-    if (fclose(stream) != 0 || !is_whole) {
-        free(whole);
-        return ODLC_ERR_NOMEM;
-    }
-    *text = whole;
+    memcpy(copy, written, length + 1);
+    *text = copy;
     *size = length;
     return ODLC_OK;
 }
 
-struct described {
-    const odlc_container *container;
-    struct info_options options;
-};
-
-static void print_json(FILE *stream, const void *subject)
+odlc_status report_text(report_print_fn *print, const void *subject, char **text, size_t *size)
 {
-    const struct described *d = subject;
-    size_t n_graphs;
-    (void)odlc_container_graphs(d->container, &n_graphs);
-    if (n_graphs)
-        info_print_json(stream, d->container, &d->options);
-    else
-        info_print_outline_json(stream, d->container);
+    struct arena *arena = arena_create();
+    if (!arena || setjmp(*arena_catch(arena))) {
+        arena_destroy(arena);
+        return ODLC_ERR_NOMEM;
+    }
+    const odlc_status status = report_text_in(arena, print, subject, text, size);
+    arena_destroy(arena);
+    return status;
 }
 
-odlc_status odlc_container_json(const odlc_container *container, const struct odlc_report_options *options, char **text,
-                                size_t *size)
+odlc_status report_find_graph(struct arena *arena, struct diags *diags, const odlc_container *container,
+                              const char *name, const struct odlc_graph **out)
 {
-    struct described d = {.container = container};
-    if (!odlc_container_summary(container)->path)
-        return ODLC_ERR_USAGE;
-    if (options &&
-        (options->struct_size < sizeof *options || struct_says_more(options, sizeof *options, options->struct_size) ||
-         options->targets >> ODLC_PROCESSORS))
-        return ODLC_ERR_USAGE;
-    if (options)
-        d.options = (struct info_options){.nodes = options->nodes, .targets = options->targets};
-    return report_text(print_json, &d, text, size);
+    const char *path = odlc_container_summary(container)->path;
+    size_t count;
+    text known = {0};
+    const struct odlc_graph *graphs = odlc_container_graphs(container, &count);
+    if (!path)
+        return diag_error(diags, ODLC_ERR_USAGE, AT(.file = NULL), "not-open", "there is no open container to report");
+    if (!count)
+        return diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.file = path), "no-graph", "the container has no graph");
+    for (size_t i = 0; i < count; i++) {
+        if (!name || strcmp(graphs[i].name, name) == 0) {
+            *out = &graphs[i];
+            return ODLC_OK;
+        }
+        text_add(arena, &known, "%s'%s'", i ? ", " : "", graphs[i].name);
+    }
+    return diag_error(diags, ODLC_ERR_USAGE,
+                      AT(.file = path, .hint = arena_printf(arena, "its graphs are %s", known.data)), "unknown-graph",
+                      "there is no graph '%s'", name);
 }

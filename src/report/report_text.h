@@ -5,10 +5,19 @@
 
 #include <stdio.h>
 
+#include "base/diag.h"
 #include "opendlc/report.h"
 
-/* What `print` writes on a stream, as a text that odlc_text_free takes. ODLC_ERR_NOMEM. */
-odlc_status report_text(void (*print)(FILE *stream, const void *subject), const void *subject, char **text,
-                        size_t *size);
+typedef void report_print_fn(FILE *stream, struct arena *arena, const void *subject);
+/* What `print` writes, with memory of an arena of its own, as a text that odlc_text_free takes. ODLC_ERR_NOMEM. */
+odlc_status report_text(report_print_fn *print, const void *subject, char **text, size_t *size) MUST_USE;
+/* The same with an arena that the caller has, whose exhaustion the caller catches. */
+odlc_status report_text_in(struct arena *arena, report_print_fn *print, const void *subject, char **text,
+                           size_t *size) MUST_USE;
+
+/* The graph of that name; NULL: the first. ODLC_ERR_USAGE: there is none of the name, or the container is not open.
+ * ODLC_ERR_UNSUPPORTED: it has no graph. Both are errors among the diagnostics. */
+odlc_status report_find_graph(struct arena *arena, struct diags *diags, const odlc_container *container,
+                              const char *name, const struct odlc_graph **out) MUST_USE;
 
 #endif

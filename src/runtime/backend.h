@@ -23,6 +23,9 @@ struct memory {
     /* The handle of a part of the block (with is_apart, all of the part at that offset), which stands in buffer.data
      * where the host's address would. It goes with the block. NULL: there is none. */
     void *(*place)(void *state, void *block, uint64_t offset, uint64_t size);
+    /* The handle of a part of a place, at an offset that is aligned as places are. It goes with the block. NULL: there
+     * is no room. Steps see it as a place of its own; for trials of kernels alone. NULL: there are no such parts. */
+    void *(*part)(void *state, void *block, void *place, uint64_t offset, uint64_t size);
     /* A run begins: what a run before that failed did not bring to its end is forgotten. NULL: there is nothing to do.
      */
     void (*begin)(void *state);
@@ -113,6 +116,9 @@ struct backend {
     /* All work that is the same for every run: packing weights, compiling kernels, sizing scratch. */
     odlc_status (*prepare)(void *state, const struct backend_scope *scope, const struct group *group,
                            const struct step_io *io, void **step);
+    /* Once for each step, in their order, when all are prepared: ends what goes on since then, such as builds of
+     * kernels, and says what came of it. NULL: nothing goes on. */
+    odlc_status (*settle)(void *step);
     /* Computes out from in, which stand as in step_io. Allocates nothing but scratch. */
     odlc_status (*run)(void *step, const struct backend_scope *scope, const struct buffer *in, struct buffer *out);
     void (*release)(void *step); /* NULL: all of the step is the scope's */

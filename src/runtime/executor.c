@@ -194,6 +194,19 @@ static void release_step(void *object)
     prepared->backend->release(prepared->step);
 }
 
+static odlc_status settle_steps(struct executor *e)
+{
+    for (size_t s = 0; s < e->plan.steps.count; s++) {
+        const struct plan_step *step = &e->plan.steps.data[s];
+        const struct backend *backend = e->claims.backends[step->backend].backend;
+        if (step->kind != STEP_GROUP || !backend->settle)
+            continue;
+        TRY(progress_report(e->progress, e->scope.diags, s, e->plan.steps.count));
+        TRY(backend->settle(e->steps[s]));
+    }
+    return ODLC_OK;
+}
+
 static odlc_status prepare_steps(struct executor *e)
 {
     e->steps = arena_array(e->scope.arena, void *, e->plan.steps.count);
@@ -214,7 +227,7 @@ static odlc_status prepare_steps(struct executor *e)
         arena_defer(e->scope.arena, release_step, prepared);
     }
     release_mapping(e); /* what steps have packed, nobody reads any more */
-    return ODLC_OK;
+    return settle_steps(e);
 }
 
 /* Divides the needed nodes among the backends, and lays out what they do. */

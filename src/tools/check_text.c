@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tools/check.h"
-#include "tools/text_table.h"
+#include "text/text_table.h"
 #include "tools/terminal.h"
 
 enum { COLUMNS = 6, USUAL_WIDTH = 100, LEAST_WIDTH = 60, WIDEST_CELL = 32 };

@@ -10,19 +10,27 @@
 
 static const char counting_library[] = "odlc-count-allocations.so";
 
+static bool is_on_gpu(const struct tried_op *op)
+{
+    return strcmp(op->core, "GPU") == 0;
+}
+
 void check_print_trials(FILE *stream, const struct tried_ops *tried)
 {
     for (size_t i = 0; tried && i < tried->ops.count; i++) {
         const struct tried_op *op = &tried->ops.data[i];
         const struct contained *c = op->trial;
-        fprintf(stream, "op %s of package %s, %s: %u finding%s on %u made inputs, %u of them refused\n", op->type,
-                op->package, op->library, c->count, c->count == 1 ? "" : "s", c->cases, c->refused);
+        fprintf(stream, "op %s of package %s, %s, on the %s: %u finding%s on %u made inputs, %u of them refused\n",
+                op->type, op->package, op->library, op->core, c->count, c->count == 1 ? "" : "s", c->cases, c->refused);
         if (c->microseconds > 0)
             fprintf(stream, "  %.3g microseconds a call; NaN: %s, infinity: %s, denormals: %s\n", c->microseconds,
                     c->nan, c->infinity, c->denormal);
         if (c->compared)
-            fprintf(stream, "  largest difference from %s: %.3g\n", op->native, c->largest_difference);
-        if (!c->counted)
+            fprintf(stream, "  largest difference from %s: %.3g\n", op->native ? op->native : "the CPU's kernel",
+                    c->largest_difference);
+        if (is_on_gpu(op))
+            fprintf(stream, "  %u program%s built for them\n", c->programs, c->programs == 1 ? " is" : "s are");
+        else if (!c->counted)
             fprintf(stream, "  memory requests are not counted here\n");
     }
 }
@@ -39,6 +47,7 @@ static void write_op(struct json_out *j, const struct tried_op *op)
     json_string(j, "type", op->type);
     json_string(j, "package", op->package);
     json_string(j, "library", op->library);
+    json_string(j, "core", op->core);
     json_uint(j, "inputs_tried", c->cases);
     json_uint(j, "inputs_refused", c->refused);
     json_double(j, "microseconds", c->microseconds);
@@ -46,6 +55,8 @@ static void write_op(struct json_out *j, const struct tried_op *op)
     json_string(j, "nan", known(c->nan));
     json_string(j, "infinity", known(c->infinity));
     json_string(j, "denormal", known(c->denormal));
+    if (is_on_gpu(op))
+        json_uint(j, "programs", c->programs);
     json_string(j, "against", c->compared ? op->native : NULL);
     json_double(j, "largest_difference", c->largest_difference);
     json_array(j, "findings");

@@ -10,7 +10,7 @@
 #include "tools/convert_progress.h"
 #include "tools/terminal.h"
 #include "tools/text_file.h"
-#include "tools/text_table.h"
+#include "text/text_table.h"
 
 /* ---- options → odlc_convert_options ---- */
 
@@ -124,12 +124,12 @@ static odlc_status write_stub(struct arena *arena, struct diags *diags, const st
                               const char *path)
 {
     const char *stub = odlc_conversion_udo_stub(conversion);
-    struct text_file file;
+    struct text_stream file;
     if (!stub) {
         diag_note(diags, AT(.file = NULL), "udo-stub", "no operator needs a UDO: there is no config to write");
         return ODLC_OK;
     }
-    if (!text_file_open(&file))
+    if (!text_stream_open(&file))
         return ODLC_ERR_NOMEM;
     fprintf(file.stream, "%s\n", stub);
     return text_file_write(arena, diags, &file, path);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dlc-diff: what differs between two containers. */
-#include "base/file.h"
 #include "tools/command.h"
-#include "tools/diff_print.h"
+#include "opendlc/diff.h"
+#include "tools/given_text.h"
 #include "tools/options.h"
+#include "tools/progress_line.h"
+#include "tools/terminal.h"
+#include "tools/text_file.h"
 
 enum { STATUS_SAME, STATUS_DIFFERENT, STATUS_TROUBLE };
 
@@ -32,52 +35,73 @@ struct session {
     struct diags diags;
     struct options options;
     odlc_container *containers[2];
-    bool different;
+    odlc_diff *diff; /* NULL until they are compared */
 };
 
-static struct diff_options choose(const struct options *options)
+static struct odlc_diff_options choose(const struct options *options)
 {
     static const int ids[ODLC_DIFF_CATEGORIES] = {OPT_METADATA,   OPT_COPYRIGHTS, OPT_LAYERS,
                                                   OPT_PARAMETERS, OPT_OUTPUTS,    OPT_DIMENSIONS,
                                                   OPT_TYPES,      OPT_ENCODINGS,  OPT_WEIGHTS};
-    struct diff_options chosen = {.by_id = options_given(options, OPT_BY_ID), .hits = options_given(options, OPT_HITS)};
-    bool any = false;
+    struct odlc_diff_options chosen = {.struct_size = sizeof chosen,
+                                       .by_id = options_given(options, OPT_BY_ID),
+                                       .hits = options_given(options, OPT_HITS)};
     for (size_t i = 0; i < ODLC_DIFF_CATEGORIES; i++)
-        any |= chosen.selected[i] = options_given(options, ids[i]);
-    for (size_t i = 0; i < ODLC_DIFF_CATEGORIES && !any; i++)
-        chosen.selected[i] = true;
+        chosen.categories |= (unsigned)options_given(options, ids[i]) << i;
     return chosen;
 }
 
-static odlc_status save_csv(struct session *s, const struct diff *d, const char *path)
+static int report_progress(void *line, uint64_t done, uint64_t total)
 {
-    struct out_file *out;
-    text csv = {0};
-    diff_csv(d, &csv);
-    TRY(out_create(s->arena, &s->diags, path, &out));
-    TRY(out_write(out, csv.data, csv.count));
-    return out_commit(out);
+    static const char stage[] = "comparing constants";
+    progress_line_report(line, &(struct work_progress){.stage = stage, .done = done, .total = total});
+    return 0;
+}
+
+static odlc_status find(struct session *s)
+{
+    struct odlc_diff_options chosen = choose(&s->options);
+    struct progress_line line;
+    if (progress_line_begin(&line, stderr)) {
+        chosen.progress = report_progress;
+        chosen.progress_user = &line;
+    }
+    const odlc_status status = odlc_diff_new(s->containers[0], s->containers[1], &chosen, &s->diff);
+    progress_line_end(&line);
+    return status;
+}
+
+static odlc_status print(struct session *s)
+{
+    const struct text_form form = terminal_form(stdout);
+    const struct odlc_report_options options = {
+        .struct_size = sizeof options, .width = form.width, .colours = form.colours};
+    struct given_text *report = given_text_new(s->arena);
+    if (options_given(&s->options, OPT_JSON))
+        TRY(odlc_diff_json(s->diff, &report->text, &report->size));
+    else
+        TRY(odlc_diff_text(s->diff, &options, &report->text, &report->size));
+    return text_put(s->arena, &s->diags, "-", report->text, report->size);
+}
+
+static odlc_status save(struct session *s, const char *path)
+{
+    struct given_text *csv = given_text_new(s->arena);
+    TRY(odlc_diff_csv(s->diff, &csv->text, &csv->size));
+    return text_put(s->arena, &s->diags, path, csv->text, csv->size);
 }
 
 static odlc_status compare(struct session *s)
 {
     const char *csv = options_value(&s->options, OPT_SAVE, NULL);
-    struct diff_options chosen = choose(&s->options);
     odlc_status first = odlc_container_open(s->containers[0], options_value(&s->options, OPT_FIRST, ""));
     odlc_status second = odlc_container_open(s->containers[1], options_value(&s->options, OPT_SECOND, ""));
     TRY(first);
     TRY(second);
-    struct diff d = diff_containers(s->arena, &chosen, s->containers[0], s->containers[1]);
-    s->different = diff_found(&d);
+    TRY(find(s));
     if (csv)
-        TRY(save_csv(s, &d, csv));
-    if (options_given(&s->options, OPT_JSON))
-        diff_print_json(stdout, &d);
-    else
-        diff_print_text(stdout, &d);
-    if (fflush(stdout) != 0 || ferror(stdout))
-        return diag_error(&s->diags, ODLC_ERR_IO, AT(.file = NULL), "io", "the report could not be written");
-    return ODLC_OK;
+        TRY(save(s, csv));
+    return print(s);
 }
 
 static odlc_status run_command(struct session *s, int argc, char **argv)
@@ -119,9 +143,10 @@ int main(int argc, char **argv)
     } else {
         status = print_out_of_memory(self.name, DIAG_TEXT);
     }
+    int end = status != ODLC_OK ? STATUS_TROUBLE : s.diff && !odlc_diff_same(s.diff) ? STATUS_DIFFERENT : STATUS_SAME;
+    odlc_diff_free(s.diff);
     for (size_t i = 0; i < COUNT_OF(s.containers); i++)
         odlc_container_free(s.containers[i]);
     arena_destroy(s.arena);
-    int end = status != ODLC_OK ? STATUS_TROUBLE : s.different ? STATUS_DIFFERENT : STATUS_SAME;
     return command_end(self.name, end, STATUS_TROUBLE);
 }

@@ -36,34 +36,16 @@ struct session {
     bool findings_printed; /* the container's diagnostics are on stdout already */
 };
 
-static odlc_status save_node(struct session *s, struct out_file *out, const struct info_nodes *nodes, size_t index)
+static odlc_status write_part(void *out, const void *bytes, size_t size)
 {
-    struct arena_mark mark = arena_mark(s->arena);
-    struct table row = info_node_table(nodes->options);
-    text csv = {0};
-    info_make_node(nodes, s->arena, &row, index);
-    table_add_csv(s->arena, &row, &csv);
-    TRY(out_write(out, csv.data, csv.count));
-    arena_rewind(s->arena, mark);
-    return ODLC_OK;
+    return out_write(out, bytes, size);
 }
 
 static odlc_status save_csv(struct session *s, const struct info_options *shown, const char *path)
 {
-    size_t n_graphs;
-    const struct odlc_graph *graphs = odlc_container_graphs(s->container, &n_graphs);
     struct out_file *out;
-    struct table empty = info_node_table(shown);
-    text headers = {0};
     TRY(out_create(s->arena, &s->diags, path, &out));
-    table_add_csv_headers(s->arena, &empty, &headers);
-    if (n_graphs)
-        TRY(out_write(out, headers.data, headers.count));
-    for (size_t i = 0; i < n_graphs; i++) {
-        struct info_nodes nodes = {&graphs[i], shown};
-        for (size_t k = 0; k < graphs[i].n_ops; k++)
-            TRY(save_node(s, out, &nodes, k));
-    }
+    TRY(info_write_csv(s->arena, s->container, shown, write_part, out));
     return out_commit(out);
 }
 
@@ -75,6 +57,7 @@ static bool as_json(const struct session *s)
 static odlc_status tensor_report(struct session *s, const char *name)
 {
     const char *npy = options_value(&s->options, OPT_DUMP, NULL);
+    const struct text_form form = terminal_form(stdout);
     struct info_tensor which;
     TRY(info_find_tensor(s->arena, &s->diags, s->container, name, &which));
     if (npy)
@@ -82,7 +65,7 @@ static odlc_status tensor_report(struct session *s, const char *name)
     if (as_json(s))
         info_print_tensor_json(stdout, s->container, &which);
     else
-        info_print_tensor(stdout, s->arena, &which);
+        info_print_tensor(stdout, s->arena, &which, &form);
     return ODLC_OK;
 }
 
@@ -120,8 +103,10 @@ static odlc_status node_report(struct session *s)
 {
     struct info_options shown = {.nodes = options_value(&s->options, OPT_NODES, NULL),
                                  .all_encodings = options_given(&s->options, OPT_ENCODINGS),
-                                 .memory = options_given(&s->options, OPT_MEMORY)};
-    shown.compact = terminal_width(stdout) && !options_given(&s->options, OPT_WIDE) && !shown.all_encodings;
+
+                                 .memory = options_given(&s->options, OPT_MEMORY),
+                                 .form = terminal_form(stdout)};
+    shown.compact = shown.form.width && !options_given(&s->options, OPT_WIDE) && !shown.all_encodings;
     const char *csv = options_value(&s->options, OPT_SAVE, NULL);
     TRY(read_targets(s, &shown.targets));
     if (shown.nodes)
@@ -167,13 +152,14 @@ static odlc_status add_packages(struct session *s)
 
 static odlc_status full_report(struct session *s, const char *path)
 {
+    const struct info_options outline = {.form = terminal_form(stdout)};
     const char *tensor = options_value(&s->options, OPT_TENSOR, NULL);
     odlc_status status = odlc_container_open(s->container, path);
     if (status == ODLC_ERR_UNSUPPORTED && odlc_container_summary(s->container)->path) {
         if (as_json(s))
             info_print_outline_json(stdout, s->container);
         else
-            info_print_outline(stdout, s->arena, s->container);
+            info_print_text(stdout, s->arena, s->container, &outline);
     }
     TRY(status);
     TRY(add_packages(s));

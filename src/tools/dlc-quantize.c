@@ -474,7 +474,7 @@ static odlc_status choose(struct session *s)
         return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "give --input_list, and one of both"), "option-value",
                           "--budget_sqnr and --keep_worst compare results for inputs, and exclude each other");
     TRY(dlc_open_graph(s->arena, &s->diags, op_registry_new(s->arena), options_value(o, OPT_INPUT, ""), "quantized",
-                       &dlc, &g));
+                       NULL, &dlc, &g));
     TRY(quantize_choose(s->arena, &s->diags, g, &budget, &choice));
     take(s, &choice.mix);
     tell(&budget, &choice);
@@ -497,6 +497,7 @@ static odlc_status quantize(struct session *s)
     const char *output = options_value(o, OPT_OUTPUT, output_path(s, options_value(o, OPT_INPUT, "")));
     TRY(check_files(s));
     TRY(read_settings(s));
+    TRY(input_list_take_stream(s->arena, &s->diags, options_value(o, OPT_INPUT_LIST, "")));
     TRY(load_packages(s));
     TRY(choose(s));
     TRY(make(s));

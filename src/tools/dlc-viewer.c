@@ -4,13 +4,15 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "opendlc/report.h"
+#include "text/text_table.h"
 #include "tools/command.h"
-#include "tools/explain/explain_page.h"
+#include "tools/given_text.h"
+#include "tools/graphviz.h"
+#include "tools/open_page.h"
 #include "tools/options.h"
 #include "tools/progress_line.h"
 #include "tools/text_file.h"
-#include "tools/text_table.h"
-#include "tools/viewer/viewer.h"
 
 enum {
 #define OPTION OPTION_IDS
@@ -35,77 +37,8 @@ struct session {
     struct diags diags;
     struct options options;
     odlc_container *container, *before; /* before: that it is compared with */
-    const struct odlc_graph *graph;     /* that is drawn, or shown first */
     size_t saved;                       /* bytes of the file that was written; 0: there is none */
 };
-
-static odlc_status find_graph(struct session *s)
-{
-    const char *name = options_value(&s->options, OPT_GRAPH, NULL), *hint;
-    const char *path = options_value(&s->options, OPT_INPUT, NULL);
-    size_t count;
-    text known = {0};
-    const struct odlc_graph *graphs = odlc_container_graphs(s->container, &count);
-    if (!count)
-        return diag_error(&s->diags, ODLC_ERR_UNSUPPORTED, AT(.file = path), "no-graph", "the container has no graph");
-    for (size_t i = 0; i < count; i++) {
-        if (!name || strcmp(graphs[i].name, name) == 0) {
-            s->graph = &graphs[i];
-            return ODLC_OK;
-        }
-        text_add(s->arena, &known, "%s'%s'", i ? ", " : "", graphs[i].name);
-    }
-    hint = arena_printf(s->arena, "its graphs are %s", known.data);
-    return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = path, .hint = hint), "unknown-graph",
-                      "there is no graph '%s'", name);
-}
-
-static void report_progress(void *line, uint64_t done, uint64_t total)
-{
-    static const char stage[] = "reading constants";
-    progress_line_report(line, &(struct work_progress){.stage = stage, .done = done, .total = total});
-}
-
-static odlc_status make_page(struct session *s, text *result)
-{
-    struct progress_line line;
-    struct json *report = NULL;
-    const char *before = options_value(&s->options, OPT_COMPARE, NULL);
-    struct diff_options everything = {.by_id = false};
-    struct diff diff;
-    if (options_given(&s->options, OPT_REPORT))
-        TRY(viewer_read_report(s->arena, &s->diags, options_value(&s->options, OPT_REPORT, ""), s->container, &report));
-    if (before) {
-        TRY(odlc_container_open(s->before, before));
-        for (size_t i = 0; i < ODLC_DIFF_CATEGORIES; i++)
-            everything.selected[i] = true;
-        diff = diff_containers(s->arena, &everything, s->before, s->container);
-    }
-    struct viewer_subject subject = {
-        .container = s->container, .shown = s->graph, .report = report, .diff = before ? &diff : NULL};
-    if (progress_line_begin(&line, stderr)) {
-        subject.progress = report_progress;
-        subject.user = &line;
-    }
-    viewer_add_page(s->arena, &subject, result);
-    progress_line_end(&line);
-    return ODLC_OK;
-}
-
-static odlc_status make(struct session *s, text *result)
-{
-    text dot = {0};
-    if (options_given(&s->options, OPT_DOT)) {
-        viewer_add_dot(s->arena, s->graph, result);
-        return ODLC_OK;
-    }
-    if (options_given(&s->options, OPT_EXPLAIN))
-        return explain_page_add(s->arena, &s->diags, options_value(&s->options, OPT_EXPLAIN, ""), s->container, result);
-    if (!options_given(&s->options, OPT_SVG))
-        return make_page(s, result);
-    viewer_add_dot(s->arena, s->graph, &dot);
-    return viewer_run_graphviz(s->arena, &s->diags, &dot, result);
-}
 
 /* The file that is written; NULL: standard output. */
 static const char *saved_path(const struct session *s)
@@ -114,17 +47,94 @@ static const char *saved_path(const struct session *s)
     return strcmp(path, "-") == 0 ? NULL : path;
 }
 
+/* Where the work is: a comparison comes before the constants of the page. */
+struct watched {
+    struct progress_line line;
+    bool compares;
+    uint64_t before; /* what was done last */
+};
+
+static int report_progress(void *user, uint64_t done, uint64_t total)
+{
+    static const char comparing[] = "comparing constants", reading[] = "reading constants";
+    struct watched *w = user;
+    w->compares = w->compares && done >= w->before;
+    w->before = done;
+    progress_line_report(
+        &w->line, &(struct work_progress){.stage = w->compares ? comparing : reading, .done = done, .total = total});
+    return 0;
+}
+
+/* Maps the file of an option, if that is given. */
+static odlc_status map_option(struct session *s, int option, const struct odlc_bytes **out)
+{
+    const char *path = options_value(&s->options, option, NULL);
+    struct file *file;
+    if (!path)
+        return ODLC_OK;
+    TRY(file_map(s->arena, &s->diags, path, &file));
+    struct odlc_bytes *bytes = arena_new(s->arena, struct odlc_bytes);
+    *bytes = (struct odlc_bytes){path, file->data, file->size};
+    *out = bytes;
+    return ODLC_OK;
+}
+
+static odlc_status make_page(struct session *s, struct given_text *result)
+{
+    const char *before = options_value(&s->options, OPT_COMPARE, NULL);
+    struct watched watched = {.compares = before != NULL};
+    struct odlc_page_options options = {.struct_size = sizeof options,
+                                        .graph = options_value(&s->options, OPT_GRAPH, NULL)};
+    TRY(map_option(s, OPT_REPORT, &options.report));
+    TRY(map_option(s, OPT_EXPLAIN, &options.explanation));
+    if (before) {
+        TRY(odlc_container_open(s->before, before));
+        options.before = s->before;
+    }
+    if (progress_line_begin(&watched.line, stderr))
+        odlc_container_set_progress(s->container, report_progress, &watched);
+    const odlc_status status = odlc_container_page(s->container, &options, &result->text, &result->size);
+    odlc_container_set_progress(s->container, NULL, NULL);
+    progress_line_end(&watched.line);
+    return status;
+}
+
+static odlc_status draw(struct session *s, struct given_text *dot, text *svg)
+{
+    TRY(odlc_container_dot(s->container, options_value(&s->options, OPT_GRAPH, NULL), &dot->text, &dot->size));
+    return options_given(&s->options, OPT_SVG) ? graphviz_draw(s->arena, &s->diags, dot->text, dot->size, svg)
+                                               : ODLC_OK;
+}
+
+static odlc_status make(struct session *s)
+{
+    struct given_text *made = given_text_new(s->arena);
+    text svg = {0};
+    if (options_given(&s->options, OPT_DOT) || options_given(&s->options, OPT_SVG))
+        TRY(draw(s, made, &svg));
+    else
+        TRY(make_page(s, made));
+    const char *bytes = svg.count ? svg.data : made->text;
+    const size_t size = svg.count ? svg.count : made->size;
+    TRY(text_put(s->arena, &s->diags, options_value(&s->options, OPT_SAVE, "-"), bytes, size));
+    s->saved = saved_path(s) ? size : 0;
+    return ODLC_OK;
+}
+
 /* What follows when all went well: a line for people, and the browser. */
 static odlc_status finish(struct session *s)
 {
     const char *path = saved_path(s);
     if (!s->saved)
         return ODLC_OK;
+    size_t count;
+    const char *name = options_value(&s->options, OPT_GRAPH, NULL);
+    const struct odlc_graph *graphs = odlc_container_graphs(s->container, &count);
+    const struct odlc_graph *shown = name ? odlc_container_find_graph(s->container, name) : graphs;
     if (!options_given(&s->options, OPT_QUIET))
-        fprintf(stderr, "%s: %zu ops of graph '%s', %.1f MB%s\n", path, s->graph->n_ops,
-                printable(s->arena, s->graph->name), (double)s->saved / 1e6,
-                options_given(&s->options, OPT_COMPARE) ? ", with what changed" : "");
-    return options_given(&s->options, OPT_OPEN) ? viewer_open_page(s->arena, &s->diags, path) : ODLC_OK;
+        fprintf(stderr, "%s: %zu ops of graph '%s', %.1f MB%s\n", path, shown->n_ops, printable(s->arena, shown->name),
+                (double)s->saved / 1e6, options_given(&s->options, OPT_COMPARE) ? ", with what changed" : "");
+    return options_given(&s->options, OPT_OPEN) ? open_page(s->arena, &s->diags, path) : ODLC_OK;
 }
 
 static odlc_status check_drawing(struct session *s, const char *form)
@@ -165,14 +175,9 @@ static odlc_status check_options(struct session *s)
 
 static odlc_status view(struct session *s)
 {
-    text result = {0};
     TRY(check_options(s));
     TRY(odlc_container_open(s->container, options_value(&s->options, OPT_INPUT, "")));
-    TRY(find_graph(s));
-    TRY(make(s, &result));
-    TRY(text_put(s->arena, &s->diags, options_value(&s->options, OPT_SAVE, "-"), result.data, result.count));
-    s->saved = saved_path(s) ? result.count : 0;
-    return ODLC_OK;
+    return make(s);
 }
 
 static odlc_status run_command(struct session *s, int argc, char **argv)

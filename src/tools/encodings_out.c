@@ -47,8 +47,8 @@ static void put_section(struct arena *arena, struct json_out *j, const struct gr
 
 odlc_status encodings_out(struct arena *arena, struct diags *diags, const struct graph *g, const char *path)
 {
-    struct text_file file;
-    if (!text_file_open(&file))
+    struct text_stream file;
+    if (!text_stream_open(&file))
         return ODLC_ERR_NOMEM;
     struct json_out j = json_out_to(file.stream, false);
     json_object(&j, NULL);

@@ -166,7 +166,7 @@ static void print_first(FILE *stream, struct arena *arena, const struct odlc_ten
             t->count > FIRST_VALUES ? ", ..." : "");
 }
 
-static void print_values(FILE *stream, struct arena *arena, const struct odlc_tensor *t)
+static void print_values(FILE *stream, struct arena *arena, const struct odlc_tensor *t, const struct text_form *form)
 {
     static const char *const headers[] = {"Values", "Min", "Max", "Mean", "Std", "Zeros", "NaN", "Inf"};
     bool quantized = tensor_is_quantized(t);
@@ -180,7 +180,7 @@ static void print_values(FILE *stream, struct arena *arena, const struct odlc_te
         add_statistics(arena, &table, t, false);
         if (quantized)
             add_statistics(arena, &table, t, true);
-        info_print_table(stream, arena, &table);
+        table_print_fitted(stream, arena, &table, form);
     }
     print_first(stream, arena, t, false);
     if (quantized)
@@ -208,7 +208,7 @@ static void print_users(FILE *stream, struct arena *arena, const struct info_ten
             fprintf(stream, "Read by: %s\n", printable(arena, g->ops[i].name));
 }
 
-void info_print_tensor(FILE *stream, struct arena *arena, const struct info_tensor *which)
+void info_print_tensor(FILE *stream, struct arena *arena, const struct info_tensor *which, const struct text_form *form)
 {
     const struct odlc_tensor *t = which->tensor;
     fprintf(stream, "Tensor: %s\n", printable(arena, t->name));
@@ -224,7 +224,7 @@ void info_print_tensor(FILE *stream, struct arena *arena, const struct info_tens
     }
     if (t->overridden)
         fprintf(stream, "Overridden: the encodings are given, not the quantizer's own\n");
-    print_values(stream, arena, t);
+    print_values(stream, arena, t, form);
 }
 
 /* ---- JSON ---- */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/input_list.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 
@@ -165,6 +167,26 @@ odlc_status input_list_parse(struct arena *arena, struct diags *diags, const cha
         TRY(read_line(&r, text + at, length));
         at += length + 1;
     }
+    return ODLC_OK;
+}
+
+odlc_status input_list_take_stream(struct arena *arena, struct diags *diags, const char *path)
+{
+    char piece[4096];
+    text list = {0};
+    ssize_t got;
+    if (strcmp(path, "-") != 0)
+        return ODLC_OK;
+    text_add(arena, &list, "%s", "");
+    while ((got = read(STDIN_FILENO, piece, sizeof piece)) != 0) {
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return diag_error(diags, ODLC_ERR_IO, AT(.file = path), "io", "standard input cannot be read: %s",
+                              strerror(errno));
+        text_add_bytes(arena, &list, piece, (size_t)got);
+    }
+    diags_take_buffer(diags, &(struct odlc_bytes){path, list.data, list.count});
     return ODLC_OK;
 }
 

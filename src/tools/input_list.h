@@ -31,6 +31,9 @@ struct input_list {
     VEC(struct inference) inferences;
 };
 
+/* Where the path is "-", reads standard input to its end, and has the diagnostics keep it as the file of that name:
+ * whoever maps "-" for them gets it, as often as they do. ODLC_ERR_IO, with a diagnostic. */
+odlc_status input_list_take_stream(struct arena *arena, struct diags *diags, const char *path) MUST_USE;
 odlc_status input_list_read(struct arena *arena, struct diags *diags, const char *path,
                             struct input_list *out) MUST_USE;
 /* The same of a text in memory, of which nothing is kept; path is for diagnostics, and stays. */

@@ -232,7 +232,9 @@ static odlc_status run_command(struct session *s, int argc, char **argv)
         return ODLC_OK;
     TRY(read_settings(s));
     run_threads_restart(&s->settings, argv);
-    TRY(input_list_read(s->arena, &s->diags, options_value(&s->options, OPT_INPUT_LIST, ""), &s->settings.list));
+    const char *list = options_value(&s->options, OPT_INPUT_LIST, "");
+    TRY(input_list_take_stream(s->arena, &s->diags, list));
+    TRY(input_list_read(s->arena, &s->diags, list, &s->settings.list));
     run_threads_settle(&s->settings, measures(&s->options));
     run_crew_init(&s->crew, s->arena, &s->settings);
     TRY(run_crew_prepare(&s->crew));

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/quantize_inputs.h"
 
-#include <inttypes.h>
-
 #include "base/fault.h"
 #include "base/file.h"
 #include "quantize/quant_input.h"
+#include "tools/array_file.h"
 
 odlc_status quantize_list_read(struct arena *arena, struct diags *diags, const char *path, struct input_list *out)
 {
@@ -30,13 +29,14 @@ odlc_status quantize_inputs_give(struct arena *scratch, struct diags *diags, con
         TRY(quant_find_input(scratch, diags, g, item->name, place, &input));
         TRY(file_map(scratch, diags, item->path, &file));
         const struct tensor *t = graph_tensor(g, input);
-        const uint64_t wanted = is_native ? tensor_bytes(t->type) : shape_count(&t->type->shape) * sizeof(float);
-        if (file->size != wanted)
-            return diag_error(diags, ODLC_ERR_INVALID, AT(.file = item->path), "input-size",
-                              "input '%s' (%s, %s) takes %" PRIu64 " bytes%s, and the file has %" PRIu64, t->name,
-                              dtype_info(t->type->dtype)->display, shape_text(scratch, &t->type->shape), wanted,
-                              is_native ? "" : " of float32", file->size);
-        TRY(give(user, input, file->data, is_native, place));
+        const struct array_wanted wanted = {.name = t->name,
+                                            .dtype = t->type->dtype,
+                                            .shape = t->type->shape,
+                                            .native_size = tensor_bytes(t->type),
+                                            .is_native = is_native};
+        struct array_read read;
+        TRY(array_file_read(scratch, diags, &wanted, file, &read));
+        TRY(give(user, input, read.data, read.is_native, place));
         TRY(fault_check_inputs(diags));
         arena_rewind(scratch, mark);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What dlc-quantize reads: raw files that a list names, for graphs of floats. */
+/* What dlc-quantize reads: files, raw or .npy, that a list names, for graphs of floats. */
 #ifndef TOOLS_QUANTIZE_INPUTS_H
 #define TOOLS_QUANTIZE_INPUTS_H
 

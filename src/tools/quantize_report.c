@@ -13,7 +13,7 @@
 #include "tools/progress_line.h"
 #include "tools/quantize_inputs.h"
 #include "tools/text_file.h"
-#include "tools/text_table.h"
+#include "text/text_table.h"
 
 static bool has_suffix(const char *path, const char *suffix)
 {
@@ -100,43 +100,28 @@ static void print_worst(struct arena *arena, const struct quantize_numbers *n)
     table_print(stdout, &table);
 }
 
-/* In JSON a '<' can only stand in a string, where an escape means the same; the HTML parser never sees one. */
-static void put_page(FILE *stream, const char *json, size_t size)
+static void print_compact(FILE *stream, const void *numbers)
 {
-    fwrite(report_page_head, 1, report_page_head_size, stream);
-    for (size_t i = 0; i < size; i++)
-        if (json[i] == '<')
-            fputs("\\u003c", stream);
-        else
-            fputc(json[i], stream);
-    fwrite(report_page_tail, 1, report_page_tail_size, stream);
+    quantize_report_json(stream, numbers, true);
 }
 
 static odlc_status write_page(const struct reporting *r, const struct quantize_numbers *n)
 {
-    struct text_file page;
-    char *json = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&json, &size);
-    if (!stream)
+    struct text_stream page;
+    size_t size;
+    const char *json = text_written(r->arena, print_compact, n, &size);
+    if (!text_stream_open(&page))
         return ODLC_ERR_NOMEM;
-    quantize_report_json(stream, n, true);
-    const bool failed = ferror(stream) != 0;
-    if (fclose(stream) != 0 || failed || !text_file_open(&page)) {
-        free(json);
-        return ODLC_ERR_NOMEM;
-    }
-    put_page(page.stream, json, size);
-    free(json);
+    html_page_print(page.stream, &report_page, json, size);
     return text_file_write(r->arena, r->diags, &page, r->report->path);
 }
 
 static odlc_status write_report(const struct reporting *r, const struct quantize_numbers *n)
 {
-    struct text_file file;
+    struct text_stream file;
     if (has_suffix(r->report->path, ".html"))
         return write_page(r, n);
-    if (!text_file_open(&file))
+    if (!text_stream_open(&file))
         return ODLC_ERR_NOMEM;
     quantize_report_json(file.stream, n, false);
     return text_file_write(r->arena, r->diags, &file, r->report->path);
@@ -153,7 +138,7 @@ static odlc_status compare(struct reporting *r, bool own_errors)
     const struct dlc_file *dlc;
     struct graph *floats;
     struct progress_line line;
-    TRY(dlc_open_graph(r->arena, r->diags, op_registry_new(r->arena), report->floats, "compared", &dlc, &floats));
+    TRY(dlc_open_graph(r->arena, r->diags, op_registry_new(r->arena), report->floats, "compared", NULL, &dlc, &floats));
     r->floats = floats;
     TRY(quant_compare_create(r->arena, r->scratch, r->diags, floats, report->fixed, &options, &r->compare));
     const bool shows = progress_line_begin(&line, stderr);

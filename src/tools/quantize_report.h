@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "quantize/quant_compare.h"
+#include "text/html_page.h"
 #include "tools/input_list.h"
 
 struct quantize_report {
@@ -37,9 +38,8 @@ struct quantize_numbers {
     uint64_t float_bytes, fixed_bytes; /* of the constants of both networks */
 };
 
-/* The page's own files, joined at build time; the JSON goes between the two. Not NUL-terminated. */
-extern const char report_page_head[], report_page_tail[];
-extern const size_t report_page_head_size, report_page_tail_size;
+/* The page's own files, joined at build time. */
+extern const struct html_page report_page;
 
 /* docs/quantize-report-json.md. `compact`: on one line. */
 void quantize_report_json(FILE *stream, const struct quantize_numbers *numbers, bool compact);

@@ -8,7 +8,7 @@
 
 #include "base/map.h"
 #include "tools/run_pairs.h"
-#include "tools/text_table.h"
+#include "text/text_table.h"
 
 /* Where the differences of a tensor are largest. */
 struct distance {

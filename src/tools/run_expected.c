@@ -49,9 +49,10 @@ static odlc_status read_array(struct run_expected *e, const struct odlc_io *io, 
                               const float **out)
 {
     struct run_worker *w = e->worker;
+    const struct array_wanted wanted = run_array_wanted(io, false);
     struct view array;
     TRY(npy_read(w->scratch, &w->diags, file, &array));
-    TRY(run_array_fits(w, io, &array, file->path));
+    TRY(array_fits(w->scratch, &w->diags, &wanted, &array, file->path));
     *out = view_load(w->scratch, &array, DT_FLOAT32);
     return ODLC_OK;
 }

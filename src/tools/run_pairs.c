@@ -3,7 +3,7 @@
 
 #include "tools/error_out.h"
 #include "tools/text_file.h"
-#include "tools/text_table.h"
+#include "text/text_table.h"
 
 void run_pairs_add(struct run_pairs *p, struct arena *arena, const struct odlc_io *tensor, const float *should,
                    const float *is)
@@ -38,8 +38,8 @@ void run_pairs_print(const struct run_pairs *p, struct arena *arena)
 
 odlc_status run_pairs_write(const struct run_pairs *p, struct arena *arena, struct diags *diags, const char *path)
 {
-    struct text_file file;
-    if (!text_file_open(&file))
+    struct text_stream file;
+    if (!text_stream_open(&file))
         return ODLC_ERR_NOMEM;
     struct json_out j = json_out_to(file.stream, false);
     json_object(&j, NULL);

@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "text/json_out.h"
 #include "tools/text_file.h"
-#include "tools/text_table.h"
+#include "text/text_table.h"
 
 /* Each line for itself: names of the model may have what must not reach a terminal. */
 static void print_lines(struct arena *arena, const char *lines)
@@ -79,7 +79,7 @@ static void explain_in_words(struct arena *arena, const struct run_worker *w)
 
 odlc_status run_report_explain(struct arena *arena, struct diags *diags, const struct run_worker *w, const char *form)
 {
-    struct text_file file;
+    struct text_stream file;
     if (!form) {
         explain_in_words(arena, w);
         return ODLC_OK;
@@ -88,7 +88,7 @@ odlc_status run_report_explain(struct arena *arena, struct diags *diags, const s
         explain_as_json(w, stdout);
         return ODLC_OK;
     }
-    if (!text_file_open(&file))
+    if (!text_stream_open(&file))
         return ODLC_ERR_NOMEM;
     explain_as_json(w, file.stream);
     return text_file_write(arena, diags, &file, form);
@@ -232,9 +232,9 @@ static void put_kernels(struct json_out *j, const struct means *m, size_t step, 
 
 odlc_status run_report_json(struct arena *arena, struct diags *diags, const struct run_crew *crew, const char *path)
 {
-    struct text_file file;
+    struct text_stream file;
     const struct means m = means_of(arena, crew);
-    if (!text_file_open(&file))
+    if (!text_stream_open(&file))
         return ODLC_ERR_NOMEM;
     struct json_out j = json_out_to(file.stream, false);
     json_object(&j, NULL);
@@ -290,10 +290,10 @@ static void put_span(struct json_out *j, const struct odlc_step *step, const str
 
 odlc_status run_report_trace(struct arena *arena, struct diags *diags, const struct run_crew *crew, const char *path)
 {
-    struct text_file file;
+    struct text_stream file;
     size_t n_steps;
     const uint64_t origin = first_begin(crew);
-    if (!text_file_open(&file))
+    if (!text_stream_open(&file))
         return ODLC_ERR_NOMEM;
     struct json_out j = json_out_to(file.stream, false);
     json_object(&j, NULL);

@@ -8,7 +8,7 @@
 
 #include "opendlc/gpu.h"
 #include "base/diag.h"
-#include "ir/view.h"
+#include "tools/array_file.h"
 #include "tools/input_list.h"
 
 /* What an option names. */
@@ -89,9 +89,8 @@ odlc_status run_worker_prepare(struct run_worker *w) MUST_USE;
 /* The inference of that number: reads its inputs, executes, and writes its results. */
 odlc_status run_worker_infer(struct run_worker *w, size_t number) MUST_USE;
 
-/* ODLC_ERR_INVALID, with a diagnostic: the array has other dimensions than the tensor. */
-odlc_status run_array_fits(struct run_worker *w, const struct odlc_io *io, const struct view *array,
-                           const char *path) MUST_USE;
+/* The tensor of a run as a file's reader takes it. */
+struct array_wanted run_array_wanted(const struct odlc_io *io, bool is_native);
 /* Reads the inputs of an inference into the object. */
 odlc_status run_inputs_load(struct run_worker *w, odlc_run *run, const struct inference *inference) MUST_USE;
 

@@ -40,6 +40,11 @@ bool terminal_colours(FILE *stream)
     return on_terminal(stream) && !(never && *never) && !(kind && strcmp(kind, "dumb") == 0);
 }
 
+struct text_form terminal_form(FILE *stream)
+{
+    return (struct text_form){.width = terminal_width(stream), .colours = terminal_colours(stream)};
+}
+
 void terminal_be_quiet(void)
 {
     quiet = true;

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "base/base.h"
+#include "text/text_table.h"
 
 /* Columns of the terminal; 0 when the stream is no terminal, or it does not tell. */
 size_t terminal_columns(FILE *stream);
@@ -15,6 +15,9 @@ size_t terminal_columns(FILE *stream);
 size_t terminal_width(FILE *stream);
 /* True on a terminal that has colours, unless the environment's NO_COLOR is set to anything (no-color.org). */
 bool terminal_colours(FILE *stream);
+
+/* Both of them. */
+struct text_form terminal_form(FILE *stream);
 
 /* The command was told to say results, errors and warnings alone: no notes, summary or progress. */
 void terminal_be_quiet(void);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "api/backends.h"
 #include "base/map.h"
 #include "tools/check.h"
 #include "tools/command.h"
@@ -194,6 +195,15 @@ static const char *const *names_of(struct session *s, int option, size_t *count)
     return names.data;
 }
 
+/* NULL: this build does not have it. */
+static const struct backend *find_backend(const char *name)
+{
+    for (const struct backend *const *b = all_backends; *b; b++)
+        if (strcmp((*b)->name, name) == 0)
+            return *b;
+    return NULL;
+}
+
 static odlc_status try_packages(struct session *s, struct tried_ops *tried)
 {
     int64_t seconds = 20;
@@ -203,6 +213,7 @@ static odlc_status try_packages(struct session *s, struct tried_ops *tried)
     options.packages = names_of(s, OPT_OP_PACKAGES, &options.n_packages);
     options.against = names_of(s, OPT_AGAINST, &options.n_against);
     options.seconds = (double)seconds;
+    options.device = find_backend("gpu");
     return trial_packages(s->arena, &s->diags, &options, tried);
 }
 

@@ -8,7 +8,7 @@
 enum { FOUND_MOST = 32, STAGE_LENGTH = 256 };
 
 struct found {
-    char code[32], message[512], hint[256];
+    char code[32], message[1536], hint[256];
 };
 
 /* Shared by the two processes; the child writes. */
@@ -18,10 +18,12 @@ struct contained {
     struct found found[FOUND_MOST];
     uint32_t cases, refused; /* made inputs that were tried, and those that the kernel refused */
     uint64_t allocations;
+    uint32_t programs;         /* for GPUs: different texts and options of kernels */
     double microseconds;       /* of a call on the largest made inputs; 0: not measured */
     bool counted, compared;    /* allocations; with a native operator */
     double largest_difference; /* from the native operator */
     char nan[24], infinity[24], denormal[24];
+    char untried[256]; /* why nothing could be executed here; "": it could */
     /* of a signal: */
     int signal;
     char accessed[64]; /* name of the memory */

@@ -83,6 +83,19 @@ static void take_operands(struct arena *arena, struct instance *s, bool at_end)
     }
 }
 
+/* Operands as the kernel gets them. */
+static struct buffer *describe(struct arena *arena, const struct instance *s, const tensor_id *ids, uint32_t count,
+                               const QnnCpuOpPackage_Tensor_t *tensors)
+{
+    struct buffer *out = arena_array(arena, struct buffer, count);
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = ids[i] == NO_TENSOR ? (struct buffer){.dtype = DT_NONE}
+                                     : (struct buffer){.dtype = dtype_of(&tensors[i]),
+                                                       .shape = graph_tensor(s->made->graph, ids[i])->type->shape,
+                                                       .data = tensors[i].data};
+    return out;
+}
+
 /* ---- the op ---- */
 
 bool instance_make(struct arena *arena, struct package *package, const struct made_node *made, uint64_t seed,
@@ -92,6 +105,9 @@ bool instance_make(struct arena *arena, struct package *package, const struct ma
     out->op = op_node_make(arena, made->graph, made->node, package_name(package),
                            registration_operation(&package->registration, made->node->op->name), made->constants);
     take_operands(arena, out, at_end);
+    out->in = describe(arena, out, made->node->inputs, made->node->n_inputs, out->op->inputs);
+    out->out = describe(arena, out, made->node->outputs, made->node->n_outputs, out->op->outputs);
+    out->gives = (struct outputs){out->out, made->node->n_outputs, made->label};
     instance_fill_inputs(out, seed);
     return op_create(package, out->op, &out->impl, why);
 }
@@ -113,14 +129,6 @@ Qnn_ErrorHandle_t instance_execute(struct instance *s, uint8_t byte)
 
 /* ---- what it gives ---- */
 
-uint64_t instance_output_size(const struct instance *s)
-{
-    uint64_t size = 0;
-    for (uint32_t i = 0; i < s->made->node->n_outputs; i++)
-        size += s->outputs[i] ? s->outputs[i]->size : 0;
-    return size;
-}
-
 void instance_copy_outputs(const struct instance *s, uint8_t *to)
 {
     for (uint32_t i = 0; i < s->made->node->n_outputs; i++)
@@ -128,18 +136,6 @@ void instance_copy_outputs(const struct instance *s, uint8_t *to)
             memcpy(to, s->outputs[i]->data, s->outputs[i]->size);
             to += s->outputs[i]->size;
         }
-}
-
-const char *instance_place(struct arena *arena, const struct instance *s, uint64_t byte)
-{
-    for (uint32_t i = 0; i < s->made->node->n_outputs; i++) {
-        const uint64_t size = s->outputs[i] ? s->outputs[i]->size : 0;
-        if (byte < size)
-            return arena_printf(arena, "element %llu of output %u",
-                                (unsigned long long)(byte / dtype_size(dtype_of(&s->op->outputs[i]))), i);
-        byte -= size;
-    }
-    return "an output";
 }
 
 /* ---- memory requests ---- */

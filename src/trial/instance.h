@@ -7,12 +7,15 @@
 #include "trial/contained.h"
 #include "trial/guarded.h"
 #include "trial/made_node.h"
+#include "trial/outputs.h"
 
 struct instance {
     struct package *package;
     const struct made_node *made;
     struct op_node *op;
     struct guarded **inputs, **outputs; /* NULL: absent */
+    struct buffer *in, *out;            /* the same as buffers, of what the kernel gets; DT_NONE: absent */
+    struct outputs gives;
     QnnOpPackage_OpImpl_t impl;
 };
 
@@ -26,11 +29,8 @@ Qnn_ErrorHandle_t instance_execute(struct instance *instance, uint8_t fill);
 /* Gives the inputs that are activations their made values. */
 void instance_fill_inputs(struct instance *instance, uint64_t seed);
 
-/* The outputs one after the other, in the arena. */
-uint64_t instance_output_size(const struct instance *instance);
+/* The outputs one after the other. */
 void instance_copy_outputs(const struct instance *instance, uint8_t *to);
-/* "element 3 of output 0", for a byte of these. */
-const char *instance_place(struct arena *arena, const struct instance *instance, uint64_t byte);
 
 /* Memory requests of this thread: begins to count, and gives the number since. False: nothing counts them. */
 bool allocations_begin(void);

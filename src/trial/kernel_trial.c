@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trial/kernel_trial.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "package/status_text.h"
 #include "trial/native_twin.h"
 #include "trial/thread_trial.h"
 
 enum { LARGEST = 3 /* the made shape with most elements */ };
-enum { FILL_A = 0xA5, FILL_B = 0x5A };
 
 struct at_work {
     const struct kernel_trial *t;
@@ -42,14 +38,7 @@ static bool execute(struct at_work *w, struct instance *op, uint8_t fill, uint8_
 
 static bool same_results(struct at_work *w, const struct instance *op, const char *what)
 {
-    for (uint64_t i = 0; i < w->size; i++)
-        if (w->first[i] != w->second[i]) {
-            contained_found(w->c, "kernel-not-repeatable", "results must depend on nothing but operands and params",
-                            "gives another result %s: %s (%s)", what, instance_place(w->t->arena, op, i),
-                            w->made.label);
-            return false;
-        }
-    return true;
+    return outputs_same(w->c, w->t->arena, &op->gives, w->first, w->second, what);
 }
 
 static void count_allocations(struct at_work *w)
@@ -91,31 +80,12 @@ static bool repeats_in_another(struct at_work *w)
 
 /* ---- outputs ---- */
 
-/* What is left of both fills was not written; what else differs was read before. */
-static void compare_fills(struct at_work *w, const uint8_t *a, const uint8_t *b)
-{
-    uint64_t read = w->size, unwritten = w->size;
-    for (uint64_t i = w->size; i-- > 0;) {
-        if (a[i] == FILL_A && b[i] == FILL_B)
-            unwritten = i;
-        else if (a[i] != w->first[i] || b[i] != w->first[i])
-            read = i;
-    }
-    if (read < w->size)
-        contained_found(w->c, "kernel-output-read", "write an element before it is read",
-                        "depends on what an output held before: %s (%s)", instance_place(w->t->arena, &w->op, read),
-                        w->made.label);
-    else if (unwritten < w->size)
-        contained_found(w->c, "kernel-output-unwritten", "write every element, also those that are 0",
-                        "does not write %s (%s)", instance_place(w->t->arena, &w->op, unwritten), w->made.label);
-}
-
 static void writes_all(struct at_work *w)
 {
     uint8_t *third = arena_alloc(w->t->arena, w->size);
     contained_stage(w->c, "execute on outputs of another fill, %s", w->made.label);
     if (execute(w, &w->op, FILL_A, w->second) && execute(w, &w->op, FILL_B, third))
-        compare_fills(w, w->second, third);
+        outputs_compare_fills(w->c, w->t->arena, &w->op.gives, w->first, w->second, third);
 }
 
 /* ---- time and odd numbers ---- */
@@ -133,8 +103,9 @@ static void measure(struct at_work *w)
 }
 
 /* Executes with the first element of the first real activation replaced; NULL: there is none, or no real output. */
-static const float *results_of(struct at_work *w, float value, uint64_t *count)
+static const float *results_of(void *user, float value, uint64_t *count)
 {
+    struct at_work *w = user;
     const struct node *n = w->made.node;
     if (!n->n_inputs || !w->op.inputs[0] || !w->op.inputs[0]->size || !w->op.outputs[0] ||
         w->op.op->inputs[0].dataType != QNN_DATATYPE_FLOAT_32 || w->op.op->outputs[0].dataType != QNN_DATATYPE_FLOAT_32)
@@ -152,39 +123,6 @@ static const float *results_of(struct at_work *w, float value, uint64_t *count)
     return error == QNN_SUCCESS ? w->op.op->outputs[0].data : NULL;
 }
 
-static bool is_nan(float value)
-{
-    return isnan(value);
-}
-
-static bool is_not_finite(float value)
-{
-    return !isfinite(value);
-}
-
-static bool is_denormal(float value)
-{
-    return fpclassify(value) == FP_SUBNORMAL;
-}
-
-static void try_number(struct at_work *w, float value, bool (*is)(float), char *answer, size_t size)
-{
-    uint64_t count = 0;
-    const float *out = results_of(w, value, &count);
-    bool any = false;
-    for (uint64_t i = 0; out && i < count; i++)
-        any |= is(out[i]);
-    strncpy(answer, !out ? "not tried" : any ? "kept" : "not in the outputs", size - 1);
-}
-
-static void try_numbers(struct at_work *w)
-{
-    contained_stage(w->c, "NaN, infinity and denormals as input, %s", w->made.label);
-    try_number(w, NAN, is_nan, w->c->nan, sizeof w->c->nan);
-    try_number(w, INFINITY, is_not_finite, w->c->infinity, sizeof w->c->infinity);
-    try_number(w, 1e-40f, is_denormal, w->c->denormal, sizeof w->c->denormal);
-}
-
 /* ---- one made node ---- */
 
 static void try_sound(struct at_work *w)
@@ -192,15 +130,21 @@ static void try_sound(struct at_work *w)
     if (w->t->native) {
         contained_stage(w->c, "compare with %s, %s", w->t->native, w->made.label);
         execute(w, &w->op, 0, w->second);
-        native_twin_compare(w->t->arena, w->c, &w->op, w->t->native);
+        native_twin_compare(
+            w->t->arena, w->c,
+            &(struct twin_of){
+                .made = &w->made, .inputs = w->op.in, .gives = w->op.gives, .tolerance = {.most = TWIN_TOLERANCE}},
+            w->t->native);
     }
     writes_all(w);
     contained_stage(w->c, "execute in four threads, %s", w->made.label);
     thread_trial(w->t->arena, w->c, w->package, &w->made);
     if (w->which == LARGEST || w->c->microseconds == 0)
         measure(w);
-    if (!*w->c->nan)
-        try_numbers(w);
+    if (!*w->c->nan) {
+        contained_stage(w->c, "NaN, infinity and denormals as input, %s", w->made.label);
+        outputs_try_odd_numbers(w->c, results_of, w);
+    }
 }
 
 static void try_node(struct at_work *w)
@@ -220,7 +164,7 @@ static void try_node(struct at_work *w)
         instance_free(&w->op);
         return;
     }
-    w->size = instance_output_size(&w->op);
+    w->size = outputs_size(&w->op.gives);
     w->first = arena_alloc(w->t->arena, w->size);
     w->second = arena_alloc(w->t->arena, w->size);
     instance_copy_outputs(&w->op, w->first);

@@ -14,6 +14,21 @@ double made_value(uint64_t seed, uint64_t i, bool real)
     return real ? (double)(h % 4001) / 1000 - 2 : (double)(h % 2);
 }
 
+void made_fill(struct arena *arena, struct buffer *b, uint64_t seed)
+{
+    const uint64_t count = shape_count(&b->shape);
+    const bool real = dtype_is_float(b->dtype) || dtype_is_fixed(b->dtype);
+    struct buffer wide = {.dtype = real ? DT_FLOAT64 : DT_INT64, .shape = b->shape};
+    double *reals = arena_array(arena, double, count);
+    int64_t *ints = arena_array(arena, int64_t, count);
+    for (uint64_t i = 0; i < count; i++) {
+        reals[i] = made_value(seed, i, true);
+        ints[i] = (int64_t)made_value(seed, i, false);
+    }
+    wide.data = real ? (void *)reals : (void *)ints;
+    buffer_narrow(&wide, b);
+}
+
 /* ---- shapes ---- */
 
 static struct shape made_shape(const struct udo_tensor *t, uint32_t which)
@@ -92,7 +107,7 @@ static struct param made_tensor_param(struct arena *arena, const struct udo_tens
     int64_t *ints = arena_array(arena, int64_t, count);
     const char **strings = arena_array(arena, const char *, count);
     for (uint64_t i = 0; i < count; i++) {
-        floats[i] = p.f;
+        floats[i] = p.f * (double)(i + 1); /* limits that are the same would hide what is computed */
         ints[i] = p.i;
         strings[i] = p.s;
     }

@@ -33,5 +33,7 @@ bool made_node_retype(struct arena *arena, struct made_node *made, const enum dt
 
 /* The value of element i of a made tensor: floats in ±2, integers 0 and 1. */
 double made_value(uint64_t seed, uint64_t i, bool real);
+/* Gives the buffer these values, quantized where it is fixed point. */
+void made_fill(struct arena *arena, struct buffer *b, uint64_t seed);
 
 #endif

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trial/native_twin.h"
 
-#include <math.h>
-
 #include "build/build.h"
 #include "kernel/eval.h"
 #include "op/op.h"
 #include "op/params.h"
 
-/* Operands of the twin have the types in which the kernel gets them. */
-static tensor_id twin_input(struct arena *arena, struct graph *g, const struct instance *s, uint32_t i)
+/* Operands of the twin have the types in which the kernel gets them, and float32 for all reals. */
+static enum dtype twin_type(enum dtype dtype)
 {
-    const tensor_id id = s->made->node->inputs[i];
-    if (id == NO_TENSOR)
+    return dtype_is_fixed(dtype) || dtype == DT_FLOAT16 ? DT_FLOAT32 : dtype;
+}
+
+static tensor_id twin_input(struct arena *arena, struct graph *g, const struct twin_of *s, uint32_t i)
+{
+    if (s->inputs[i].dtype == DT_NONE)
         return NO_TENSOR;
-    const struct tensor *t = graph_tensor(s->made->graph, id);
-    const struct type type = {dtype_from_dlc((uint32_t)s->op->inputs[i].dataType), t->type->shape};
+    const struct type type = {twin_type(s->inputs[i].dtype), s->inputs[i].shape};
     return graph_add_tensor(g, arena_printf(arena, "in%u", i), TENSOR_INPUT, &type);
 }
 
@@ -44,7 +45,7 @@ static void give_params(struct build *b, const struct op *row, const struct node
     }
 }
 
-static const struct node *twin_node(struct arena *arena, struct diags *diags, const struct instance *s,
+static const struct node *twin_node(struct arena *arena, struct diags *diags, const struct twin_of *s,
                                     const struct op *row, struct graph *g)
 {
     struct build b;
@@ -63,51 +64,25 @@ static const struct node *twin_node(struct arena *arena, struct diags *diags, co
     return graph_producer(g, outs[0]);
 }
 
-static bool same_types(const struct instance *s, const struct graph *g, const struct node *twin)
+static bool same_types(const struct twin_of *s, const struct graph *g, const struct node *twin)
 {
     for (uint32_t i = 0; i < twin->n_outputs; i++) {
         const struct type *type = graph_tensor(g, twin->outputs[i])->type;
-        const tensor_id own = s->made->node->outputs[i];
-        if (own == NO_TENSOR || !shape_equal(&type->shape, &graph_tensor(s->made->graph, own)->type->shape) ||
-            type->dtype != dtype_from_dlc((uint32_t)s->op->outputs[i].dataType))
+        const struct buffer *own = &s->gives.list[i];
+        if (own->dtype == DT_NONE || !shape_equal(&type->shape, &own->shape) || type->dtype != twin_type(own->dtype))
             return false;
     }
     return true;
 }
 
-static void compare(struct arena *arena, struct contained *c, const struct instance *s, const struct buffer *expected,
-                    uint32_t output, const char *native)
-{
-    const struct buffer found = {
-        .dtype = expected->dtype, .shape = expected->shape, .data = s->op->outputs[output].data};
-    const double *a = buffer_widen(expected, DT_FLOAT64, arena).data, *b = buffer_widen(&found, DT_FLOAT64, arena).data;
-    double worst = 0;
-    uint64_t at = 0;
-    for (uint64_t i = 0; i < shape_count(&expected->shape); i++) {
-        const double distance = isnan(a[i]) && isnan(b[i]) ? 0 : fabs(a[i] - b[i]) / fmax(1, fabs(a[i]));
-        if (!(distance <= worst)) {
-            worst = isnan(distance) ? INFINITY : distance;
-            at = i;
-        }
-    }
-    c->compared = true;
-    c->largest_difference = fmax(c->largest_difference, worst);
-    if (worst > TWIN_TOLERANCE)
-        contained_found(
-            c, "kernel-differs", NULL,
-            "differs from native operator %s in element %llu of output %u: %.9g instead of %.9g, where %g is "
-            "tolerated (%s)",
-            native, (unsigned long long)at, output, b[at], a[at], TWIN_TOLERANCE, s->made->label);
-}
-
-static bool evaluate(struct arena *arena, struct diags *diags, const struct instance *s, const struct graph *g,
+static bool evaluate(struct arena *arena, struct diags *diags, const struct twin_of *s, const struct graph *g,
                      const struct node *twin, struct buffer *out)
 {
     struct buffer *in = arena_array(arena, struct buffer, twin->n_inputs);
     for (uint32_t i = 0; i < twin->n_inputs; i++)
         if (twin->inputs[i] != NO_TENSOR) {
-            const struct type *type = graph_tensor(g, twin->inputs[i])->type;
-            in[i] = (struct buffer){.dtype = type->dtype, .shape = type->shape, .data = s->op->inputs[i].data};
+            const enum dtype dtype = graph_tensor(g, twin->inputs[i])->type->dtype;
+            in[i] = s->inputs[i].dtype == dtype ? s->inputs[i] : buffer_widen(&s->inputs[i], dtype, arena);
         }
     for (uint32_t i = 0; i < twin->n_outputs; i++) {
         const struct type *type = graph_tensor(g, twin->outputs[i])->type;
@@ -117,7 +92,7 @@ static bool evaluate(struct arena *arena, struct diags *diags, const struct inst
     return eval_node(twin, in, out, arena, diags) == ODLC_OK;
 }
 
-void native_twin_compare(struct arena *arena, struct contained *c, const struct instance *s, const char *native)
+void native_twin_compare(struct arena *arena, struct contained *c, const struct twin_of *s, const char *native)
 {
     struct diags diags;
     const struct op *row = op_find(native);
@@ -134,5 +109,6 @@ void native_twin_compare(struct arena *arena, struct contained *c, const struct 
         return;
     }
     for (uint32_t i = 0; i < twin->n_outputs; i++)
-        compare(arena, c, s, &out[i], i, native);
+        outputs_compare(c, arena, &s->gives, i, &out[i], &s->gives.list[i], s->tolerance,
+                        arena_printf(arena, "native operator %s", native));
 }

@@ -84,21 +84,6 @@ static struct buffer buffer_of(const struct at_work *w, tensor_id id, const char
     return b;
 }
 
-static void fill(struct arena *arena, struct buffer *b, uint64_t seed)
-{
-    const uint64_t count = shape_count(&b->shape);
-    const bool real = dtype_is_float(b->dtype) || dtype_is_fixed(b->dtype);
-    struct buffer wide = {.dtype = real ? DT_FLOAT64 : DT_INT64, .shape = b->shape};
-    double *reals = arena_array(arena, double, count);
-    int64_t *ints = arena_array(arena, int64_t, count);
-    for (uint64_t i = 0; i < count; i++) {
-        reals[i] = made_value(seed, i, true);
-        ints[i] = (int64_t)made_value(seed, i, false);
-    }
-    wide.data = real ? (void *)reals : (void *)ints;
-    buffer_narrow(&wide, b);
-}
-
 /* ---- one way ---- */
 
 /* A package need not take all made inputs. */
@@ -113,7 +98,7 @@ static void report(struct at_work *w, const struct diags *diags, const char *wor
         const struct odlc_diag *d = &diags->list.data[i];
         if (d->severity == ODLC_ERROR && is_refusal(d) && !w->has_first)
             w->refusal = d->message;
-        else if (d->severity == ODLC_ERROR)
+        else if (d->severity == ODLC_ERROR || strcmp(d->code, "plugin-tile-kernel") == 0)
             contained_found(w->c, d->code, d->hint, "%s (%s, %s)", d->message, w->made.label, words);
     }
 }
@@ -201,7 +186,7 @@ static odlc_status execute(struct at_work *w, const struct way *way, struct prep
         slice_pool_end(pool);
     for (uint32_t i = 0; i < io->n_inputs && status == ODLC_OK; i++) {
         struct buffer before = buffer_of(w, io->inputs[i], "input", i);
-        fill(arena, &before, i + 1);
+        made_fill(arena, &before, i + 1);
         if (memcmp(before.data, in[i].data, bytes_of(&before)) != 0)
             contained_found(w->c, "kernel-writes-input", "copy what is changed, or say source_destructive",
                             "writes into input %u (%s, %s)", i, way->words, w->made.label);
@@ -224,7 +209,7 @@ static bool try_way(struct at_work *w, const struct way *way, struct made_range 
     w->rewritten |= p.rewritings.count > 0 && strcmp(p.rewritings.data[0].callback, "early_rewrite") == 0;
     for (uint32_t i = 0; i < io.n_inputs; i++) {
         in[i] = buffer_of(w, io.inputs[i], "input", i);
-        fill(arena, &in[i], i + 1);
+        made_fill(arena, &in[i], i + 1);
     }
     for (uint32_t i = 0; i < io.n_outputs; i++)
         out[i] = buffer_of(w, io.outputs[i], "output", i);

@@ -40,7 +40,7 @@ static bool begin(struct arena *arena, struct package *package, const struct mad
     struct op_refusal why;
     if (!instance_make(arena, package, made, seed, true, &w->op, &why) || instance_execute(&w->op, 0) != QNN_SUCCESS)
         return false; /* a refusal of these numbers */
-    w->size = instance_output_size(&w->op);
+    w->size = outputs_size(&w->op.gives);
     w->expected = arena_alloc(arena, w->size);
     w->found = arena_alloc(arena, w->size);
     instance_copy_outputs(&w->op, w->expected);
@@ -66,7 +66,7 @@ void thread_trial(struct arena *arena, struct contained *c, struct package *pack
         if (workers[i].differs)
             contained_found(c, "kernel-not-thread-safe", "scratch must not be shared by calls: no static variables",
                             "gives another result while other threads execute ops of the package: %s (%s)",
-                            instance_place(arena, &workers[i].op, workers[i].at), made->label);
+                            outputs_place(arena, &workers[i].op.gives, workers[i].at), made->label);
     for (int i = 0; i < THREADS; i++)
         instance_free(&workers[i].op);
     pthread_barrier_destroy(&barrier);

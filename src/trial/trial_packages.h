@@ -7,6 +7,8 @@
 #include "base/vec.h"
 #include "base/diag.h"
 
+struct backend; /* runtime/backend.h */
+
 struct trial_options {
     const char *const *configs, *const *libraries; /* registration libraries */
     size_t n_configs, n_libraries;
@@ -14,12 +16,14 @@ struct trial_options {
     size_t n_packages;
     const char *const *against; /* "Softmax" or "MyOp=Softmax" */
     size_t n_against;
-    double seconds; /* for each op */
+    double seconds;               /* for each op */
+    const struct backend *device; /* executes kernels for GPUs; NULL: this build has none */
 };
 
 /* An op that a config describes and a package implements. */
 struct tried_op {
     const char *type, *package, *library;
+    const char *core;              /* whose kernel it is: "CPU", "GPU", "HTP" */
     const char *native;            /* NULL: it was compared with none */
     const struct contained *trial; /* its findings */
 };

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Makes the page that opens containers: that of dlc-viewer without a model, and the worker that reads containers.
-usage: page.py OUT.html WORKER.js READER.js page.html STYLE.css... SCRIPT.js..."""
+usage: page.py OUT.html WORKER.js READER.js FRAME.html PAGE.html STYLE.css... SCRIPT.js..."""
 
 import pathlib
 import re
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools" / "viewer"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "report" / "viewer"))
 from embed import MODEL, joined  # noqa: E402
 
 # Nothing may be loaded or sent: all of the page is in the page. Workers of such a page keep to its policy.
@@ -23,11 +23,11 @@ def replaced(text, pattern, by):
 
 
 def main():
-    out, worker, reader, page, *parts = sys.argv[1:]
+    out, worker, reader, *parts = sys.argv[1:]
     code = "\n".join(pathlib.Path(part).read_text(encoding="utf-8") for part in (worker, reader))
     if "</script" in code or "<!--" in code:
         sys.exit(f"page.py: {worker} and {reader} cannot stand in a page")
-    text = joined(page, parts)
+    text = joined(*parts)
     text = replaced(text, "content=\"default-src 'none'[^\"]*\"", f'content="{POLICY}"')
     text = replaced(text, re.escape(MODEL), "null")
     text = replaced(text, r"(?=<script>)", f'<script type="text/plain" id="worker">\n{code}</script>\n')

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "api/stored.h"
-#include "report/diff.h"
-#include "tools/viewer/viewer.h"
+#include "report/viewer/viewer.h"
 #include "web/imports.h"
 
 #define EXPORT __attribute__((used, visibility("default")))
@@ -128,24 +127,26 @@ static odlc_status check_read(void)
     return ODLC_OK;
 }
 
-static void report_progress(void *user, uint64_t done, uint64_t total)
+/* Whoever does not want the model ends the worker. */
+static bool report_progress(void *user, uint64_t done, uint64_t total)
 {
     (void)user;
     web_progress((double)done, (double)total);
+    return true;
 }
 
 static odlc_status tell_model(void)
 {
-    struct diff_options everything = {.by_id = false};
+    const struct progress progress = {.report = report_progress};
+    struct diff_options everything = {.progress = &progress};
     size_t count;
-    text json = {0};
     struct diff diff;
     const struct odlc_graph *graphs = odlc_container_graphs(files[0].container, &count);
     if (!count)
         return diag_error(&own, ODLC_ERR_UNSUPPORTED, AT(.file = files[0].name), "no-graph",
                           "the container has no graph");
     struct viewer_subject subject = {
-        .container = files[0].container, .shown = graphs, .later = &later, .progress = report_progress};
+        .container = files[0].container, .shown = graphs, .later = &later, .progress = &progress};
     if (files[1].container) {
         for (size_t i = 0; i < ODLC_DIFF_CATEGORIES; i++)
             everything.selected[i] = true;
@@ -153,8 +154,7 @@ static odlc_status tell_model(void)
         subject.diff = &diff;
     }
     later = (struct viewer_later){0};
-    viewer_add_model(arena, &subject, &json);
-    give_text(&json);
+    TRY(viewer_model(arena, &own, &subject, &text_out, &text_size));
     return check_read();
 }
 

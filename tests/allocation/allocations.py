@@ -18,8 +18,8 @@ SANITIZED = 99  # the status of a command in which a sanitizer found something
 OPTIONS = f"exitcode={SANITIZED}:abort_on_error=0:malloc_context_size=8"
 REPORTED = 5  # failures of one command line that are described
 FEW = 50  # of more allocations than these, every ONCE_STEP-th fails alone, and every REST_STEP-th with all behind it
-ONCE_STEP = 1 if LONG else 17
-REST_STEP = 1 if LONG else 83
+ONCE_STEP = 1 if LONG else 29
+REST_STEP = 1 if LONG else 149
 
 
 class Run:

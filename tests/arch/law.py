@@ -46,7 +46,7 @@ opendlc
 sdk
 report                  base text api opendlc
 tools                   base text ir op udo dlc runtime gen trial quantize api report opendlc
-web                     base dlc api report tools
+web                     base dlc api report
 commands                tools base text opendlc frontend driver onnx tensorflow
 """
 # The command of a front end is a tool that happens to live beside it.

@@ -64,6 +64,8 @@ static odlc_status make_by_slices(struct making *m, enum op_id op, tensor_id *ou
 
 odlc_status make_indexed(struct making *m, enum op_id op, tensor_id *out)
 {
+    if (op == OP_Gather)
+        return make_gather(m, op, out);
     const bool by_axis = op == OP_GatherElements || op == OP_ScatterElements;
     return by_axis ? make_by_elements(m, op, out) : make_by_slices(m, op, out);
 }

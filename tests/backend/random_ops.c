@@ -505,7 +505,6 @@ static const struct {
     {"tile", make_tile},
     {"slice", make_slice},
     {"pad", make_pad},
-    {"gather", make_gather},
     {"comparison", make_comparison},
     {"selection", make_selection},
     {"quantize", make_quantize},

@@ -8,6 +8,7 @@
 
 #include "backend/gpu/gpu.h"
 #include "backend/gpu/gpu_context.h"
+#include "backend/gpu/gpu_kernels.h"
 #include "backend/gpu/gpu_step.h"
 #include "build/build.h"
 #include "runtime/executor.h"
@@ -259,6 +260,166 @@ START_TEST(a_gate_is_fused_into_what_it_opens)
 }
 END_TEST
 
+/* ---- products with Transposes around them ---- */
+
+static tensor_id transpose(const char *name, tensor_id x, const struct perm *perm)
+{
+    tensor_id out;
+    ck_assert_int_eq(build_transpose(&b, x, perm, name, &out), ODLC_OK);
+    return out;
+}
+
+enum { TOKENS = 5, HEADS = 3, DEPTH = 4 };
+
+/* The heads' scores are those of q k'; what they take of v goes back to the tokens. Plain loops over the inputs. */
+static void attend(const float *q, const float *k, const float *v, float *out)
+{
+    for (int h = 0; h < HEADS; h++)
+        for (int i = 0; i < TOKENS; i++)
+            for (int d = 0; d < DEPTH; d++) {
+                double sum = 0;
+                for (int j = 0; j < TOKENS; j++) {
+                    double score = 0;
+                    for (int e = 0; e < DEPTH; e++)
+                        score += (double)q[(i * HEADS + h) * DEPTH + e] * (double)k[(j * HEADS + h) * DEPTH + e];
+                    sum += score * (double)v[(j * HEADS + h) * DEPTH + d];
+                }
+                const int at = (i * HEADS + h) * DEPTH + d;
+                out[at] = (float)(sum < 0 ? 0 : sum); /* Relu, behind a Reshape */
+            }
+}
+
+START_TEST(products_read_and_write_through_transposes)
+{
+    const struct shape split = SHAPE(1, TOKENS, HEADS, DEPTH);
+    const tensor_id in[] = {input("q", DT_FLOAT32, split), input("k", DT_FLOAT32, split),
+                            input("v", DT_FLOAT32, split)};
+    const struct perm heads = {.rank = 4, .axis = {0, 2, 1, 3}}, turned = {.rank = 4, .axis = {0, 2, 3, 1}};
+    const tensor_id q = transpose("q.heads", in[0], &heads), k = transpose("k.heads", in[1], &turned);
+    const tensor_id scores = binary(OP_MatMul, "scores", q, k);
+    const tensor_id mixed = binary(OP_MatMul, "mixed", scores, transpose("v.heads", in[2], &heads));
+    const tensor_id back = transpose("back", mixed, &heads);
+    tensor_id joined;
+    ck_assert_int_eq(build_reshape(&b, back, &SHAPE(TOKENS, HEADS * DEPTH), "joined", &joined), ODLC_OK);
+    const tensor_id out = unary(OP_Relu, "out", joined);
+    for (int way = 0; way < 4; way++) {
+        struct seen seen = {0};
+        const struct gpu_profile profile = {&seen, see};
+        config = (struct gpu_config){.profile = &profile,
+                                     .no_fusion = way == 3,
+                                     .specializes = way == 1,
+                                     .products = way == 2 ? GPU_PRODUCTS_TILES : GPU_PRODUCTS_BY_DEVICE};
+        struct executor *e = prepare(out);
+        float expected[TOKENS * HEADS * DEPTH];
+        for (int i = 0; i < 3; i++)
+            for (int at = 0; at < TOKENS * HEADS * DEPTH; at++)
+                ((float *)e->buffers[in[i]].data)[at] = (float)((at * (7 + i) + 3 * i) % 11 - 5) / 4;
+        attend(e->buffers[in[0]].data, e->buffers[in[1]].data, e->buffers[in[2]].data, expected);
+        const float *found = run(e, out);
+        for (int at = 0; at < TOKENS * HEADS * DEPTH; at++)
+            ck_assert_float_eq_tol(found[at], expected[at], 1e-4);
+        const size_t packing = way == 2 ? 0 : 2; /* in panels, right operands are packed in each run */
+        ck_assert_uint_eq(seen.calls, way == 3 ? 7 + packing : 2 + packing);
+    }
+}
+END_TEST
+
+/* ---- norms ---- */
+
+/* Along the last axis or the first one; expected by a plain loop. */
+static void expect_norm(int64_t rows, int64_t columns, uint32_t axis, size_t kernels)
+{
+    struct seen seen = {0};
+    const struct gpu_profile profile = {&seen, see};
+    const char *name = arena_printf(arena, "norm %d %d %u", (int)rows, (int)columns, axis);
+    const tensor_id x = input(arena_printf(arena, "x of %s", name), DT_FLOAT32, SHAPE(rows, columns));
+    tensor_id out;
+    build_op(&b, OP_LayerNorm, name);
+    build_in(&b, x);
+    build_ints(&b, PARAM_axes, (const int64_t[]){axis}, 1);
+    build_float(&b, PARAM_epsilon, 0.01);
+    ck_assert_int_eq(build_end(&b, name, &out), ODLC_OK);
+    config.profile = &profile;
+    struct executor *e = prepare(out);
+    float *values = e->buffers[x].data;
+    for (int64_t i = 0; i < rows * columns; i++)
+        values[i] = (float)(i * 7 % 11 - i % 5);
+    const float *found = run(e, out);
+    const int64_t count = axis ? columns : rows, step = axis ? 1 : columns, next = axis ? columns : 1;
+    for (int64_t line = 0; line < rows * columns / count; line += 17) {
+        double mean = 0, squares = 0;
+        for (int64_t i = 0; i < count; i++)
+            mean += (double)values[line * next + i * step] / (double)count;
+        for (int64_t i = 0; i < count; i++)
+            squares += pow((double)values[line * next + i * step] - mean, 2) / (double)count;
+        for (int64_t i = 0; i < count; i++) {
+            const int64_t at = line * next + i * step;
+            ck_assert_double_eq_tol((double)found[at], ((double)values[at] - mean) / sqrt(squares + 0.01), 1e-5);
+        }
+    }
+    ck_assert_uint_eq(seen.calls, kernels);
+}
+
+START_TEST(norms_are_one_kernel_unless_long_lines_lie_apart)
+{
+    expect_norm(3, 40, 1, 1);
+    expect_norm(40, 3, 0, 1);
+    expect_norm(64, 4100, 1, 1);
+    expect_norm(514, 512, 0, 2);
+}
+END_TEST
+
+/* ---- builds ---- */
+
+/* Threads build several programs of a graph at once. */
+START_TEST(programs_of_a_graph_are_built_by_threads)
+{
+    ck_assert_int_eq(gpu_context_create(&diags, NULL, &config.context), ODLC_OK);
+    config.context->builders.most = 3;
+    config.no_fusion = config.specializes = true;
+    const tensor_id x = input("x", DT_FLOAT32, SHAPE(2));
+    const enum op_id ops[] = {OP_ElementWiseNeg, OP_ElementWiseAbs, OP_ElementWiseSquareRoot, OP_ElementWiseFloor};
+    tensor_id out = x;
+    for (size_t i = 0; i < COUNT_OF(ops); i++)
+        out = unary(ops[i], arena_printf(arena, "node%zu", i), out);
+    struct executor *e = prepare(out);
+    ck_assert_uint_eq(config.context->builds, COUNT_OF(ops));
+    ck_assert_uint_ge(config.context->builders.n_threads, 1);
+    const float values[] = {10, -4}, expected[] = {3, 2};
+    memcpy(e->buffers[x].data, values, sizeof(values));
+    ck_assert_mem_eq(run(e, out), expected, sizeof(expected));
+    struct gpu_context *context = config.context;
+    arena_destroy(arena);
+    gpu_context_destroy(context);
+    arena = arena_create();
+}
+END_TEST
+
+/* Whoever asks for a program hears of that one, and who asks again has it built again. */
+START_TEST(programs_that_are_not_built_say_why)
+{
+    static const struct gpu_source sources[] = {{"first", "#error FIRST_FAULT\n"}, {"second", "#error SECOND_FAULT\n"}};
+    static const char *const faults[] = {"FIRST_FAULT", "SECOND_FAULT"};
+    struct gpu_program *programs[2], *again;
+    struct gpu_context *context;
+    cl_kernel kernel;
+    ck_assert_int_eq(gpu_context_create(&diags, NULL, &context), ODLC_OK);
+    for (uint32_t most = 0; most < 4; most += 3) {
+        context->builders.most = most;
+        for (int i = 0; i < 2; i++)
+            ck_assert_int_eq(gpu_program_take(context, &sources[i], "", true, &programs[i]), ODLC_OK);
+        for (int i = 1; i >= 0; i--) {
+            ck_assert_int_eq(gpu_program_kernel(context, &diags, programs[i], "none", &kernel), ODLC_ERR_INTERNAL);
+            ck_assert_ptr_nonnull(strstr(diags.list.data[diags.list.count - 1].message, faults[i]));
+        }
+        ck_assert_int_eq(gpu_program_take(context, &sources[0], "", true, &again), ODLC_OK);
+        ck_assert_ptr_ne(again, programs[0]);
+    }
+    ck_assert_uint_eq(context->builds, 0);
+    gpu_context_destroy(context); /* while a program may be in work, or waits for it */
+}
+END_TEST
+
 /* ---- numbers ---- */
 
 static void expect_bits(const float *found, const float *expected, size_t count)
@@ -352,6 +513,10 @@ int main(void)
     tcase_add_test(tc, an_index_outside_is_an_error_of_the_run_alone);
     tcase_add_test(tc, nodes_are_fused_unless_it_is_switched_off);
     tcase_add_test(tc, a_gate_is_fused_into_what_it_opens);
+    tcase_add_test(tc, products_read_and_write_through_transposes);
+    tcase_add_test(tc, norms_are_one_kernel_unless_long_lines_lie_apart);
+    tcase_add_test(tc, programs_of_a_graph_are_built_by_threads);
+    tcase_add_test(tc, programs_that_are_not_built_say_why);
     tcase_add_test(tc, ties_and_no_numbers_are_found_as_by_the_reference);
     tcase_add_test(tc, the_last_update_of_an_element_stays);
     tcase_add_test(tc, zeros_keep_their_sign_and_no_number_stays_none);

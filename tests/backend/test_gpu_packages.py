@@ -6,13 +6,12 @@ import json
 import os
 import pathlib
 import struct
-import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "package"))
-from workshop import HOST_LIBS, fill_in, generate, make, registration  # noqa: E402
-from checks import LONG, Checks, run, share_of  # noqa: E402
-from onnx_writer import FLOAT, INT32, Model  # noqa: E402
+from gpu_shop import fill_in_gpu
+from workshop import HOST_LIBS, fill_in, generate, make, registration
+from checks import LONG, Checks, run, share_of
+from onnx_writer import FLOAT, INT32, UINT8, Model
 
 COUNT = 24
 X = [(i * 7 % 24 - 11) / 8 for i in range(COUNT)]
@@ -102,19 +101,6 @@ def write_config(path):
     return path
 
 
-def between(text, first, last, new):
-    before, rest = text.split(first, 1)
-    return before + first + new + last + rest.split(last, 1)[1]
-
-
-def fill_in_gpu(package, op, source, info=None):
-    path = package / f"jni/src/GPU/src/ops/{op}.cpp"
-    text = between(path.read_text(), 'kernelSource = R"(', ')";', source)
-    if info is not None:
-        text = between(text, f"void {op}Operation::setKernelInfo()\n{{", "\n}\n\nstd::unique_ptr", info)
-    path.write_text(text)
-
-
 def write_model(folder, name, op):
     m = Model(opset=13, domains=["test"])
     m.input("x", FLOAT, [2, 3, 4])
@@ -148,7 +134,8 @@ class Bench:
         self.checks.equal(f"{name}: converts", (done.returncode, done.stderr.count("error")), (0, 0))
 
     def package(self):
-        done = generate([write_config(self.folder / "ops.json")], self.folder)
+        language = [] if LONG else ["--language", "c"]  # which is faster to compile; kernels for the CPU are C++
+        done = generate([write_config(self.folder / "ops.json")], self.folder, *language)
         package = self.folder / "Shop"
         self.checks.equal("is generated", (done.returncode, done.stderr), (0, ""))
         for op in ("Scale", "HalfScale"):
@@ -270,6 +257,91 @@ DEFECTS = {
 }
 
 
+def another_hash(b, package):
+    """Programs that are kept are those of a kernelRepoHash: with another one they are built anew, and replace them. Nothing is written
+    where nothing was built."""
+    kept = b.folder / "hashed"
+    kept.mkdir()
+    config = b.folder / "hashed.json"
+    config.write_text(json.dumps({"kernel_repo_path": str(kept)}))
+    written = []
+    for name, value in (("built", "1"), ("kept", "1"), ("rebuilt", "2"), ("kept-again", "2")):
+        os.environ["HASH"] = value
+        b.agrees(f"hash-{name}", 1e-6, "--use_gpu", "--udo_package_path", registration(package), "--config_file", config)
+        written.append({file.name: (file.stat().st_ino, file.stat().st_mtime_ns) for file in kept.iterdir()})
+    del os.environ["HASH"]
+    mine, own = "gpukernelcache.Shop", "gpukernelcache.opendlc"
+    b.checks.equal("the same hash: nothing is built", written[1], written[0])
+    b.checks.check("another hash: the package's are built", mine in written[0] and written[2][mine] != written[1][mine], written)
+    b.checks.equal("… and taken the next time", written[3], written[2])
+
+
+FIXED = """
+/* Elements are as they are stored: real = (stored + offset) * scale. */
+__kernel void halve(__global const INPUT0 *x, __global OUTPUT0 *y, float from, int zero, float to, int target)
+{
+    const int i = get_global_id(0);
+    y[i] = convert_uchar_sat_rte((x[i] + zero) * from * 0.5f / to - target);
+}
+"""
+FIXED_INFO = """
+    const Qnn_ScaleOffset_t x = getInputEncoding(0).scaleOffsetEncoding, y = getOutputEncoding(0).scaleOffsetEncoding;
+    addKernel("halve", kernelSource);
+    addInput(0);
+    addOutput(0);
+    addArgument(x.scale);
+    addArgument(x.offset);
+    addArgument(y.scale);
+    addArgument(y.offset);
+    setGlobalWorkSizes(numElements(getOutput(0)));
+"""
+FIXED_XML = """<OpDefCollection PackageName="Stored" Domain="test" Version="1.0"><OpDefList><OpDef><Name>Halve</Name>
+<Input><Name>x</Name><Mandatory>true</Mandatory><Datatype>QNN_DATATYPE_UFIXED_POINT_8</Datatype><Shape><Rank>ND</Rank></Shape></Input>
+<Output><Name>y</Name><Mandatory>true</Mandatory><Datatype>QNN_DATATYPE_UFIXED_POINT_8</Datatype><Shape><Rank>ND</Rank></Shape></Output>
+<SupportedBackend>GPU</SupportedBackend></OpDef></OpDefList></OpDefCollection>"""
+
+
+def as_stored(b):
+    """Without a registration library kernels get fixed point as it is stored, and its encoding."""
+    (b.folder / "stored.xml").write_text(FIXED_XML)
+    b.checks.equal("stored: generates", run("qnn-op-package-generator", "-p", "stored.xml", "-o", ".", cwd=b.folder).returncode, 0)
+    package = b.folder / "StoredGpu"
+    fill_in_gpu(package, "Halve", FIXED, FIXED_INFO, ops="src/ops")
+    done = make(package, "gpu_x86", flags="-O0 -Werror")
+    b.checks.check("stored: compiles", done.returncode == 0, done.stderr[-2000:])
+    m = Model(opset=13, domains=["test"])
+    m.input("x", FLOAT, [2, 3, 4])
+    last = "x"
+    for name, scale, zero in (("q", 1 / 64, 96), ("h", 1 / 100, 80)):
+        m.tensor(f"{name}.scale", FLOAT, [], [scale])
+        m.tensor(f"{name}.zero", UINT8, [], [zero])
+        m.node("QuantizeLinear", [last, f"{name}.scale", f"{name}.zero"], [f"{name}.stored"])
+        m.node("DequantizeLinear", [f"{name}.stored", f"{name}.scale", f"{name}.zero"], [name])
+        if name == "q":
+            m.node("Halve", ["q"], ["halved"], name="halve", domain="test")
+            last = "halved"
+    m.node("Neg", ["h"], ["y"])
+    m.output("y", FLOAT, [2, 3, 4])
+    m.save(b.folder / "stored.onnx")
+    done = run("onnx-to-dlc", "-i", "stored.onnx", "--udo_config_paths", "stored.xml", "-o", "stored.dlc", cwd=b.folder)
+    b.checks.equal("stored: converts", (done.returncode, done.stderr.count("error")), (0, 0))
+    (b.folder / "stored.txt").write_text("x:=x.raw\n")
+    library = package / "libs/x86_64-linux-clang/libStoredGpu.so"
+    done = run("net-run", "--container", "stored.dlc", "--input_list", "stored.txt", "--output_dir", "stored", "--use_gpu", "--op_packages",
+               f"{library}:StoredGpuInterfaceProvider:GPU", cwd=b.folder)
+    if b.checks.equal("stored: status", (done.returncode, done.stderr), (0, "")):
+        y = struct.unpack(f"<{COUNT}f", (b.folder / "stored/Result_0/y.raw").read_bytes())
+        stored = [min(255, max(0, round(x * 64) + 96)) for x in X]
+        halved = [min(255, max(0, round((q - 96) / 64 / 2 * 100) + 80)) for q in stored]
+        b.checks.check("stored: numbers", max(abs(a + (h - 80) / 100) for a, h in zip(y, halved)) < 1e-6 and len(set(y)) > 10, (y, halved))
+    halve = {"type": "Halve", "core_types": ["GPU"], "inputs": [tensor("x", "FIXED_8")],
+             "outputs": [tensor("y", "FIXED_8", shape="same_as in0")]}
+    (b.folder / "stored.json").write_text(json.dumps({"UdoPackage_0": {"UDO_PACKAGE_NAME": "Stored", "Operators": [halve]}}))
+    done = run("udo-check", "stored.json", "--op_packages", f"{library}:StoredGpuInterfaceProvider:GPU", cwd=b.folder)
+    b.checks.check("stored: udo-check", done.returncode == 0 and "on the GPU: 0 findings on 6 made inputs, 0 of them refused" in done.stdout,
+                   done.stdout[-600:] + done.stderr)
+
+
 def defects(b, package):
     """What is wrong with a package's description or its kernels, with op, package, library and node."""
     info = SCALE_INFO
@@ -282,6 +354,10 @@ def defects(b, package):
                       '    const char *chosen = getenv("DEFECT");\n    return chosen && strcmp(chosen, name) == 0;\n}\n' +
                       source.read_text().replace("    return QNN_SUCCESS;\n}", '    return hasDefect("is refused") ? '
                                                  "QNN_OP_PACKAGE_ERROR_GENERAL : QNN_SUCCESS;\n}"))
+    common = package / "jni/src/GPU/src/GpuCustomOpPackage.cpp"
+    text, usual = common.read_text(), "m_kernelHash = hashOf(m_registrations);"
+    assert text.count(usual) == 1
+    common.write_text("#include <stdlib.h>\n" + text.replace(usual, 'm_kernelHash = getenv("HASH") ? getenv("HASH") : hashOf(m_registrations);'))
     interface = package / "jni/src/GPU/src/ShopInterface.cpp"
     text = interface.read_text()
     interface.write_text("#include <stdlib.h>\n" + text.replace(
@@ -295,6 +371,7 @@ def defects(b, package):
         os.environ["DEFECT"] = name
         b.fails(name.replace(" ", "-"), words, package)
     del os.environ["DEFECT"]
+    another_hash(b, package)
     os.environ["LACKING"] = "1"
     b.fails("no-createOpImpl", ["libUdoShopImplGpu.so", "has no function createOpImpl"], package)
     del os.environ["LACKING"]
@@ -312,6 +389,7 @@ def main():
         package = good(b)
         if LONG:
             quantized(b, package)
+        as_stored(b)
         lacking(b, package)
         defects(b, package)
     checks.finish()

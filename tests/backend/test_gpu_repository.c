@@ -246,10 +246,12 @@ static bool run_kernel(struct gpu_context *context, int number)
     enum { ITEMS = 16 };
     char options[32];
     cl_int out[ITEMS] = {0}, error;
+    struct gpu_program *program;
     cl_kernel kernel;
     bool right = true;
     (void)snprintf(options, sizeof(options), "-DNUMBER=%d", number);
-    if (gpu_kernel_get(context, &diags, &tiny, "fill", options, &kernel) != ODLC_OK)
+    if (gpu_program_take(context, &tiny, options, true, &program) != ODLC_OK ||
+        gpu_program_kernel(context, &diags, program, "fill", &kernel) != ODLC_OK)
         return false;
     cl_command_queue queue = clCreateCommandQueue(context->handle, context->device.id, 0, &error);
     cl_mem buffer = clCreateBuffer(context->handle, CL_MEM_READ_WRITE, sizeof(out), NULL, &error);

@@ -11,7 +11,7 @@
 
 #include "gpu_net.h"
 
-enum { BUDGET = 20000 };
+enum { BUDGET = 60000 };
 
 static struct arena *arena;
 static struct diags diags;

@@ -4,6 +4,7 @@ by Oclgrind, which sees accesses outside of buffers and races."""
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -28,7 +29,8 @@ def compile_in_half(checks, clang, name, folder):
     text = "".join((KERNELS / part).read_text() for part in ("codes.h", "common.cl", f"{name}.cl"))
     path = folder / f"{name}.cl"
     path.write_text(text)
-    defines = [f"-D{option}" for option in ["HALF_MATH", *TYPES, *OPTIONS.get(name, "").split()]]
+    all_kernels = sorted(set(re.findall(r"KERNEL_[a-z_]+", text)))
+    defines = [f"-D{option}" for option in ["HALF_MATH", *TYPES, *all_kernels, *OPTIONS.get(name, "").split()]]
     done = subprocess.run([clang, "-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header", *defines, "-fsyntax-only",
                            str(path)], capture_output=True, text=True, check=False)
     checks.equal(f"{name} in half", (done.returncode, done.stderr), (0, ""))

@@ -23,7 +23,7 @@ except ImportError:
 
 CORPUS = SHARED / "corpus"
 TENSORFLOW = CORPUS / "tf"
-STEP = 11
+STEP = 17
 ROW = "{:64} {:>12} {:>12}  {}"
 
 

@@ -14,7 +14,7 @@ static struct dlc_file *read_real(const char *name)
 {
     struct dlc_file *dlc;
     ck_status_ok(dlc_read(arena, &diags, arena_printf(arena, "%s/corpus/dlc/%s", corpus(), name), &dlc));
-    ck_status_ok(dlc_verify(&diags, dlc));
+    ck_status_ok(dlc_verify(&diags, dlc, NULL));
     ck_assert_uint_eq(dlc->n_graphs, 1);
     return dlc;
 }

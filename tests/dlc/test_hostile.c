@@ -23,7 +23,7 @@ static odlc_status try_bytes(const uint8_t *bytes, size_t size, bool strict)
     ck_status_ok(file_map_fd(own, &found, "damaged.dlc", fd, &file));
     odlc_status status = dlc_read_file(own, &found, file, &dlc);
     if (status == ODLC_OK && strict)
-        status = dlc_verify(&found, dlc);
+        status = dlc_verify(&found, dlc, NULL);
     if (status == ODLC_OK)
         status = dlc_to_ir(own, &found, op_registry_new(own), dlc, 0, &g);
     ck_assert_int_eq(status != ODLC_OK, found.errors > 0);

@@ -42,7 +42,7 @@ static struct dlc_file *read_zip(const struct entry *entries, size_t count)
 {
     struct dlc_file *dlc;
     ck_status_ok(dlc_read(arena, &diags, write_zip(entries, count), &dlc));
-    ck_status_ok(dlc_verify(&diags, dlc));
+    ck_status_ok(dlc_verify(&diags, dlc, NULL));
     return dlc;
 }
 
@@ -352,7 +352,7 @@ START_TEST(v41_metadata)
     ck_assert_str_eq(dlc_metadata(dlc, "header.version.major"), "2");
     ck_assert_str_eq(dlc_metadata(dlc, "dlcGenerationInfo.0.converterCommand.args.a"), "true");
     ck_assert_str_eq(dlc_metadata(dlc, "converter-version"), "2.47");
-    ck_assert_int_eq(dlc_verify(&diags, dlc), ODLC_ERR_INVALID);
+    ck_assert_int_eq(dlc_verify(&diags, dlc, NULL), ODLC_ERR_INVALID);
     ck_assert_str_eq(last_diag()->message, "there is no data for static tensor c");
     const struct entry broken[] = {{"dlc.metadata2.2.0", "{\"a\":", 5}, entries[1]};
     expect_error(broken, 2, ODLC_ERR_INVALID, "dlc-invalid", "entry dlc.metadata2.2.0 is not valid JSON");

@@ -9,7 +9,7 @@ static struct dlc_file *read_sample(bool netp)
 {
     struct dlc_file *dlc;
     ck_status_ok(dlc_read(arena, &diags, write_sample("sample.dlc", netp), &dlc));
-    ck_status_ok(dlc_verify(&diags, dlc));
+    ck_status_ok(dlc_verify(&diags, dlc, NULL));
     ck_assert_uint_eq(dlc->n_graphs, 1);
     return dlc;
 }

@@ -62,8 +62,8 @@ START_TEST(written_entries_are_listed)
     ck_assert_uint_eq(second->offset % 64, 0);
     ck_assert_mem_eq(file->data + second->offset, "x\0\0", 3);
     ck_assert_ptr_null(zip_find(entries, count, "third"));
-    ck_status_ok(zip_check(&diags, file, first));
-    ck_status_ok(zip_check(&diags, file, second));
+    ck_status_ok(zip_check(&diags, file, first, NULL));
+    ck_status_ok(zip_check(&diags, file, second, NULL));
 }
 END_TEST
 
@@ -273,13 +273,13 @@ START_TEST(damaged_payload_fails_its_crc)
     uint8_t *bytes = read_all(write_sample("a.dlc", false), &size);
     struct dlc_file *dlc;
     ck_status_ok(dlc_read(arena, &diags, in_folder("a.dlc"), &dlc));
-    ck_status_ok(dlc_verify(&diags, dlc));
+    ck_status_ok(dlc_verify(&diags, dlc, NULL));
     const struct dlc_tensor *table = dlc_tensor_find(&dlc->graphs[0], "table");
     bytes[table->view->bytes - dlc->file->data] ^= 1;
     const char *path = in_folder("b.dlc");
     write_all(path, bytes, size);
     ck_status_ok(dlc_read(arena, &diags, path, &dlc));
-    ck_assert_int_eq(dlc_verify(&diags, dlc), ODLC_ERR_INVALID);
+    ck_assert_int_eq(dlc_verify(&diags, dlc, NULL), ODLC_ERR_INVALID);
     ck_assert_str_eq(last_diag()->message, "the bytes of entry model.params do not match their CRC");
 }
 END_TEST

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every system call of a conversion fails once (each eleventh trial without ODLC_LONG=1), in each way: with EIO, with ENOSPC,
+"""Every system call of a conversion fails once (each 17th trial without ODLC_LONG=1), in each way: with EIO, with ENOSPC,
 by an interruption, by half of the bytes. Either the container is the right one and the status 0, or there is an error and what was there before."""
 
 import errno
@@ -9,7 +9,7 @@ from scene import Checks, Scene, share_of
 
 WAYS = {"EIO": f"errno:{errno.EIO}", "ENOSPC": f"errno:{errno.ENOSPC}", "EINTR": f"errno:{errno.EINTR}",
         "half": "short"}
-STEP = 11  # no multiple of the number of ways
+STEP = 17  # no multiple of the number of ways
 MOVES = {"read", "write", "pread", "pwrite", "copy_file_range"}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Conversions that are ended by signals: before every system call (each eleventh trial without ODLC_LONG=1), between two names
+"""Conversions that are ended by signals: before every system call (each 17th trial without ODLC_LONG=1), between two names
 of the output, and at random moments of a large one. The container is complete, as it was before, or not there, and no
 temporary file is left unless the signal is SIGKILL."""
 
@@ -16,7 +16,7 @@ from scene import ARGUMENTS, Checks, Scene, command, onnx, share_of
 
 PART = re.compile(r"out\.dlc\.\d+-\d+\.part")
 MEGABYTES, MOMENTS = 50, 50
-STEP = 11  # of the trials without ODLC_LONG=1; odd, so that both signals are among them
+STEP = 17  # of the trials without ODLC_LONG=1; odd, so that both signals are among them
 
 # Who runs the tests may ignore some, as nohup and shells in the background do.
 for ignored_signal in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGXCPU):

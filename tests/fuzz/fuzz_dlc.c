@@ -7,8 +7,8 @@
 #include "engine.h"
 #include "file_of_bytes.h"
 #include "report/diff.h"
+#include "report/viewer/viewer.h"
 #include "tools/info.h"
-#include "tools/viewer/viewer.h"
 
 /* A failure has a status that says why, and a diagnostic; memory may have run out without one. */
 static void check_outcome(const odlc_container *container, odlc_status status)
@@ -30,19 +30,24 @@ static void show_text(struct arena *arena, const odlc_container *container, FILE
     for (size_t i = 0; i < n_graphs; i++) {
         for (size_t t = 0; t < graphs[i].n_tensors; t++) {
             const struct info_tensor tensor = {.graph = &graphs[i], .tensor = &graphs[i].tensors[t]};
-            info_print_tensor(nowhere, arena, &tensor);
+            info_print_tensor(nowhere, arena, &tensor, &options.form);
         }
     }
 }
 
 static void show_model(struct arena *arena, const odlc_container *container)
 {
-    size_t n_graphs;
+    struct diags diags;
+    const char *model;
+    size_t n_graphs, size;
     const struct odlc_graph *graphs = odlc_container_graphs(container, &n_graphs);
-    text page = {0};
+    text dot = {0};
+    diags_init(&diags, arena);
     for (size_t i = 0; i < n_graphs; i++) {
-        viewer_add_model(arena, &(struct viewer_subject){.container = container, .shown = &graphs[i]}, &page);
-        viewer_add_dot(arena, &graphs[i], &page);
+        const struct viewer_subject subject = {.container = container, .shown = &graphs[i]};
+        if (viewer_model(arena, &diags, &subject, &model, &size) != ODLC_OK)
+            abort();
+        viewer_add_dot(arena, &graphs[i], &dot);
     }
 }
 

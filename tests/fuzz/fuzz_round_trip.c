@@ -59,7 +59,7 @@ static struct graph *read_own(struct arena *arena, struct file *file)
     struct diags diags;
     struct dlc_file *dlc;
     diags_init(&diags, arena);
-    if (dlc_read_file(arena, &diags, file, &dlc) != ODLC_OK || dlc_verify(&diags, dlc) != ODLC_OK)
+    if (dlc_read_file(arena, &diags, file, &dlc) != ODLC_OK || dlc_verify(&diags, dlc, NULL) != ODLC_OK)
         fail("what was written is not in order:", diags.list.data[diags.list.count - 1].message);
     struct graph *g = read_graph(arena, dlc, 0);
     if (!g)
@@ -87,7 +87,7 @@ static void try_container(struct arena *arena, const uint8_t *bytes, size_t size
     struct dlc_file *dlc;
     diags_init(&diags, arena);
     struct file *file = file_of_memory(arena, "fuzz.dlc", bytes, size);
-    if (dlc_read_file(arena, &diags, file, &dlc) != ODLC_OK || dlc_verify(&diags, dlc) != ODLC_OK)
+    if (dlc_read_file(arena, &diags, file, &dlc) != ODLC_OK || dlc_verify(&diags, dlc, NULL) != ODLC_OK)
         return;
     for (uint32_t i = 0; i < dlc->n_graphs; i++) {
         const struct graph *g = read_graph(arena, dlc, i);

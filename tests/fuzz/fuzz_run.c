@@ -89,7 +89,7 @@ static struct graph *through_container(struct arena *arena, struct diags *diags,
         return NULL;
     status = dlc_read(arena, diags, path, &dlc);
     if (status == ODLC_OK)
-        status = dlc_verify(diags, dlc);
+        status = dlc_verify(diags, dlc, NULL);
     unlink(path);
     if (status != ODLC_OK) /* what is written can be read, and is in order */
         abort();

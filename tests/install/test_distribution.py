@@ -15,7 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from checks import LONG, SOURCE, Checks, leave_out  # noqa: E402
 
 DIGITS = SOURCE / "examples" / "digits"
-NAMES = ("opendlc", "libopendlc0", "libopendlc-dev")
+NAMES = ("opendlc", "libopendlc0", "libopendlc-dev", "python3-opendlc")
 
 
 def version():
@@ -78,6 +78,8 @@ def check_debian(checks, out):
            "PKG_CONFIG_PATH": str(libraries / "pkgconfig"), "PKG_CONFIG_SYSROOT_DIR": str(root),
            "ODLC_SDK_ROOT": str(root / "usr/include/opendlc/sdk")}
     step(checks, "debian/tests/example", SOURCE / "debian/tests/example", cwd=SOURCE, env=env)
+    step(checks, "debian/tests/python", "/usr/bin/python3", SOURCE / "debian/tests/python", cwd=SOURCE,
+         env={**env, "PYTHONPATH": str(root / "usr/lib/python3/dist-packages")})
 
 
 def check_image(checks, out):

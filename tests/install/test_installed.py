@@ -48,6 +48,8 @@ def check_places(checks, prefix, libdir):
                  "cmake/OpenDLC/OpenDLCConfigVersion.cmake"):
         checks.check(f"{name} is there", (libdir / name).exists())
     schema = prefix / "share" / "opendlc" / "udo.schema.json"
+    described = {path.name for path in (SOURCE / "docs").glob("*.schema.json")}
+    checks.equal("schemas of JSON", {path.name for path in (schema.parent / "schema").iterdir()}, described)
     checks.check("the schema of UDO configs", schema.is_file() and '"additionalProperties"' in schema.read_text())
     for command in sorted((prefix / "bin").iterdir()):
         checks.check(f"man page of {command.name}", list(prefix.glob(f"share/man/man1/{command.name}.1*")))

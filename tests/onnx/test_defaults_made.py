@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of attribute defaults and of types in the repository are what their scripts make of the operator table."""
+"""The tables of attribute defaults, of types and of signatures in the repository are what their scripts make of the operator table."""
 import os
 import subprocess
 import sys
@@ -15,7 +15,8 @@ def main():
         print(f"SKIP: no operator table at {table}")
         return 77
     failed = 0
-    for script, file in (("make-onnx-defaults.py", "onnx_schema_defaults.def"), ("make-onnx-types.py", "operand_types.def")):
+    for script, file in (("make-onnx-defaults.py", "onnx_schema_defaults.def"), ("make-onnx-types.py", "operand_types.def"),
+                         ("make-onnx-signatures.py", "signatures.def")):
         made = subprocess.run([sys.executable, os.path.join(SOURCE, "scripts", script), table], check=True,
                               capture_output=True, text=True).stdout
         with open(os.path.join(SOURCE, "converters", "onnx", "schema", file), encoding="utf-8") as kept:

@@ -187,6 +187,48 @@ def test_lstm(checks):
     refuses(checks, "a scale is [1,7] for weights [1,4,12]", "com.microsoft::DynamicQuantizeLSTM", 17, good, hidden_size=hidden)
 
 
+
+def lstm_by_numpy(x, w, r, bias):
+    """One direction; w and r are floats by column."""
+    h, c, y = np.zeros((x.shape[1], r.shape[0])), np.zeros((x.shape[1], r.shape[0])), []
+    for step in x:
+        i, o, f, cell = np.split(step @ w + h @ r + bias, 4, 1)
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(cell)
+        h = sigmoid(o) * np.tanh(c)
+        y.append(h)
+    return np.array(y)
+
+
+def test_lstm_weights(checks):
+    """Bytes of the model stay what is stored, with one encoding where one scale says it all."""
+    rng = np.random.default_rng(6)
+    steps, batch, width, hidden = 2, 1, 40, 36
+    x = spread(rng, steps, batch, width, low=-1, high=1)
+    for per_column in (False, True):
+        m, names, reals = Model(opset=17, domains=("com.microsoft",)), [], []
+        m.input("x", FLOAT, x.shape)
+        for k, rows in enumerate((width, hidden)):
+            q = rng.integers(0, 255, (2, rows, 4 * hidden)).astype("u1")
+            shape = (2, 4 * hidden) if per_column else (2,)
+            scale, zero = spread(rng, *shape, low=0.002, high=0.01), rng.integers(99, 150, shape).astype("u1")
+            m.tensor(f"q{k}", UINT8, q.shape, raw=q.tobytes())
+            m.tensor(f"s{k}", FLOAT, shape, raw=scale.tobytes())
+            m.tensor(f"z{k}", UINT8, shape, raw=zero.tobytes())
+            wide = (2, 1, -1)
+            reals.append((q.astype("f8") - zero.reshape(wide)) * scale.reshape(wide))
+            names += [f"s{k}", f"z{k}"]
+        m.node("DynamicQuantizeLSTM", ["x", "q0", "q1", "", "", "", "", "", *names], ["y"], domain="com.microsoft", hidden_size=hidden,
+               direction="bidirectional")
+        m.output("y", FLOAT, [steps, 2, batch, hidden])
+        y = [lstm_by_numpy(x[::turn], reals[0][d], reals[1][d], 0)[::turn] for d, turn in enumerate((1, -1))]
+        c = run_model(checks, f"lstm {per_column=}", m, {"x": x}, {"y": np.stack(y, 1).astype("f4")}, (), 1e-5)
+        layer = c and next(o for o in c.ops if o.type == "Lstm")
+        types = layer and sorted({c.tensors[layer.inputs[i]].dtype for i in (1, 2, 3, 4, 5, 6, 16, 17)})
+        checks.equal(f"lstm {per_column=}: weights", types, ["UFXP_8"])
+    c = run_model(checks, "lstm of floats", m, {"x": x}, {"y": np.stack(y, 1).astype("f4")}, ("--dequantize_weights",), 1e-5)
+    checks.equal("lstm of floats: types", c and sorted({t.dtype for t in c.tensors.values()}), ["FLOAT_32"])
+
+
 def note_of(m):
     with tempfile.TemporaryDirectory() as folder:
         m.output("y", FLOAT, [2, 5])
@@ -200,7 +242,7 @@ def main():
     if np is None:
         checks.skip("quantization while a model runs", "python3-numpy is not there")
         checks.finish()
-    for test in (test_products, test_conv, test_integers_in_use, test_joined, test_lstm):
+    for test in (test_products, test_conv, test_integers_in_use, test_joined, test_lstm, test_lstm_weights):
         test(checks)
     checks.finish()
 

@@ -144,6 +144,7 @@ def test_group_query(checks):
 def refuse_nbits(checks):
     op, sizes = "MatMulNBits", {"K": 8, "N": 3, "bits": 4, "block_size": 16}
     w, scales = Const(np.ones((3, 1, 8)), "u1"), Const(np.ones(3), "f4")
+    refuse(checks, "weights in the order of a processor", op, [X, w, scales], **{**sizes, "weight_prepacked": 1})
     refuse(checks, "numbers of 3 bits are not supported", op, [X, w, scales], **{**sizes, "bits": 3})
     refuse(checks, "there are no weights [3,0]", op, [X, w, scales], **{**sizes, "K": 0})
     refuse(checks, "a block size of 24 is not possible", op, [X, w, scales], **{**sizes, "block_size": 24})

@@ -141,7 +141,10 @@ def declarations(w):
     m = model(X, ["y", "z"], ("Neg", ["x"], ["y"]))
     w.fails("an output that nothing gives", 1, ["z"], m)
     m = model(X, ["y"], ("Constant", [], ["c"], {"value": graph("x")}), ("Add", ["x", "c"], ["y"]))
-    w.fails("a graph as a constant", 1, ["value", "the attribute is of another kind than its name says"], m)
+    many = model(X, ["y"], ("Relu", ["x", "x"], ["a"]), ("Neg", ["a"], ["y", "z"]))
+    w.fails("nodes with more than they may have", 1, ["Relu: the node has 2 inputs", "Neg: the node has 2 outputs"], many)
+    w.gives("what tools keep for themselves", model(X, ["y"], ("Relu", ["x", "", ""], ["y", ""], {"__tool": 1})), {"x": [1, -2]}, {"y": [1, 0]})
+    w.fails("a graph as a constant", 1, ["value", "attribute value is not a tensor"], m)
 
 
 def orders_of_outputs(w):

@@ -43,7 +43,7 @@ ELEMENTWISE = [
 
 CONSTANTS = [
     ("there is no value", "Constant", 13, [], {}),
-    ("value is not a tensor of one element", "ConstantOfShape", 9, [Const([2])], {"value": [1.0, 2.0]}),
+    ("attribute value is not a tensor", "ConstantOfShape", 9, [Const([2])], {"value": [1.0, 2.0]}),
     ("the range from 0 to 1 by 0 has no end", "Range", 11, [Const(v, "f4") for v in (0, 1, 0)], {}),
     ("the range from 0 to inf by 1 has no end", "Range", 11, [Const(v, "f4") for v in (0, np.inf, 1)], {}),
     ("the range from 0 to nan by 1 has no end", "Range", 11, [Const(v, "f4") for v in (0, np.nan, 1)], {}),
@@ -218,7 +218,20 @@ EXPERIMENTAL = [
     ("elements of another type than float are not supported", "ConstantFill", 8, [], {"shape": [2], "dtype": 7}),
 ]
 
+SIGNATURES = [
+    ("the node has 2 inputs, but version 13 of Relu has at most 1", "Relu", 13, [floats(2), floats(2)], {}),
+    ("the node has 3 inputs, but version 6 of Clip has at most 1", "Clip", 6, [floats(2), Const(0, "f4"), Const(1, "f4")], {}),
+    ("the node has 3 inputs, but version 1 of com.microsoft::BiasGelu has at most 2", "com.microsoft::BiasGelu", 13,
+     [floats(2), floats(2), floats(2)], {}),
+    ("version 7 of Add does not have the attribute axis", "Add", 7, [floats(2), floats(2)], {"axis": 0}),
+    ("version 13 of ReduceSum does not have the attribute axes", "ReduceSum", 13, [floats(2)], {"axes": [0]}),
+    ("hint: its attributes are alpha", "LeakyRelu", 6, [floats(2)], {"slope": 0.5}),
+    ("attribute alpha is not a float", "LeakyRelu", 6, [floats(2)], {"alpha": 1}),
+    ("attribute perm is not a list of integers", "Transpose", 13, [floats(2)], {"perm": "0"}),
+]
+
 FAMILIES = {
+    "signatures": SIGNATURES,
     "elementwise": ELEMENTWISE,
     "constants": CONSTANTS,
     "convolutions": CONVOLUTIONS,

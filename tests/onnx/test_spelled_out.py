@@ -107,7 +107,22 @@ def test_activations(checks):
     becomes(checks, "Relu6", m, m.step("Clip", "x", 0, 6), np.clip(m.x, 0, 6), "Neuron")
     m = Steps()
     last = m.step("Min", m.step("Max", "x", 0), 6)
-    becomes(checks, "bounds one by one", m, last, np.clip(m.x, 0, 6), "Eltwise_Binary", "Eltwise_Binary")
+    becomes(checks, "bounds one by one", m, last, np.clip(m.x, 0, 6), "Neuron")
+    for first, second, bounds in (("Max", "Min", (-1, 1.5)), ("Min", "Max", (0.75, -0.25))):
+        m = Steps()
+        low, high = sorted(bounds)
+        last = m.step(second, bounds[1], m.step(first, "x", bounds[0]))
+        becomes(checks, f"bounds by {first} and {second}", m, last, np.clip(m.x, low, high), "Neuron")
+    m = Steps()
+    inner = m.step("Where", m.step("Less", "x", -0.5), -0.5, "x")
+    last = m.step("Where", m.step("Greater", inner, 0.5), 0.5, inner)
+    becomes(checks, "bounds by choices", m, last, np.clip(m.x, -0.5, 0.5), "Neuron")
+    m = Steps()
+    last = m.step("Min", m.step("Max", "x", 1), -1)
+    becomes(checks, "bounds that exclude each other", m, last, np.full_like(m.x, -1), "Eltwise_Binary", "Eltwise_Binary")
+    m = Steps()
+    last = m.step("Where", m.step("Greater", "x", -0.5), "x", -0.5)
+    becomes(checks, "a choice that gives a number for NaN", m, last, np.maximum(m.x, -0.5), "Eltwise_Binary", "Eltwise_Ternary")
 
 
 def test_without_an_operator(checks):

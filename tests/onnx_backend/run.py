@@ -8,7 +8,7 @@ usage: run.py [-v] [--update] [--io_layout LAYOUT] [--backend NAME] [--step N] [
   --build FOLDER   whose commands are tried (or ODLC_BUILD_ROOT)
   --io_layout      the order of graph inputs and outputs: model (default), or channels_last, the converter's default
   --backend        who executes (net-run --backend); default: all that there are
-  --step N         each N-th case alone, all with ODLC_LONG=1
+  --step N         of each operator the first and each N-th case behind it, all with ODLC_LONG=1 and those that are named
   --update         rewrites the list of refused cases
   -v               a line for each refused case, too
 
@@ -47,7 +47,7 @@ def arguments():
 OPTIONS = arguments()
 if OPTIONS.build:
     os.environ["ODLC_BUILD_ROOT"] = os.path.abspath(OPTIONS.build)  # before checks.py reads it
-from checks import CASES, SHARED, Checks, command, share_of  # noqa: E402
+from checks import CASES, LONG, SHARED, Checks, command, leave_out  # noqa: E402
 
 try:
     from cases import Operators, cases_of
@@ -122,6 +122,18 @@ class Report:
         print("\n" + ", ".join(f"{outcome} {self.outcomes[outcome]}" for outcome in OUTCOMES))
 
 
+def share_by_operator(cases, operators, step):
+    """In their order."""
+    numbers, share = collections.Counter(), []
+    for case in cases:
+        operator = operators.of(case)
+        if LONG or numbers[operator] % step == 0:
+            share.append(case)
+        numbers[operator] += 1
+    leave_out(len(cases) - len(share), len(cases), "backend cases")
+    return share
+
+
 def run_cases(checks, folder):
     cases = cases_of(folder)
     operators = Operators(cases)
@@ -131,7 +143,8 @@ def run_cases(checks, folder):
         return
     if not chosen:
         sys.exit(f"run.py: no case of {folder} has such a name")
-    chosen = share_of(chosen, OPTIONS.step)
+    if patterns == ["*"]:
+        chosen = share_by_operator(chosen, operators, OPTIONS.step)
     listed = None if OPTIONS.cases or OPTIONS.update else read_list()
     report = Report(checks, listed, OPTIONS.verbose)
     options = ["--backend", OPTIONS.backend] if OPTIONS.backend else []

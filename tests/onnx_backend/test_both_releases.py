@@ -52,7 +52,7 @@ def main():
         checks.skip("releases", "NumPy or the backend cases are not there")
         checks.finish()
     differing = 0
-    for case in share_of(cases_of(folder), 6, "backend cases"):
+    for case in share_of(cases_of(folder), 9, "backend cases"):
         with tempfile.TemporaryDirectory() as temporary:
             differing += bool(compare(checks, case, pathlib.Path(temporary)))
     checks.check("the releases differ", differing > 30, differing)

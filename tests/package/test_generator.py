@@ -170,7 +170,7 @@ def published(checks, folder):
     configs += sorted((SHARED / "corpus" / "udo-cases").rglob("*.json")) if configs else []
     if not configs:
         checks.skip("published configs", "the corpus is not there")
-    for number, config in enumerate(share_of(configs, 2, "published configs")):
+    for number, config in enumerate(share_of(configs, 5, "published configs")):
         if "UdoPackage" not in config.read_text() and "UDO_PACKAGE_NAME" not in config.read_text():
             continue
         out = folder / str(number)

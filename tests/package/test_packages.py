@@ -59,7 +59,7 @@ def example(checks, folder):
         package = folder / compiler / "ExampleOps"
         generate([EXAMPLES / "ops.json"], folder / compiler)
         place(package, EXAMPLES / "SoftClamp.cpp")
-        done = make(package, "cpu_x86", compiler)
+        done = make(package, "cpu_x86", compiler, "-O2 -Werror")
         if not checks.check(f"{compiler}: compiles", done.returncode == 0, done.stderr[-1500:]):
             continue
         out = folder / f"out-{compiler}"

@@ -46,7 +46,7 @@ def aarch64(checks, folder, language, compiler):
         return checks.skip(f"64-bit Arm, {language}", f"there is no {compiler}")
     generate([OPS], folder, "--language", language)
     package = folder / "ExampleOps"
-    done = make(package, "cpu_aarch64-linux", "no-such-compiler", "-O1 -Werror")
+    done = make(package, "cpu_aarch64-linux", "no-such-compiler")
     checks.check(f"{language}: compiles", done.returncode == 0, done.stderr[-1500:])
     places = sorted(str(path.relative_to(package / "libs")) for path in (package / "libs").rglob("*") if path.is_file())
     names = ["aarch64_linux_gcc/libUdoExampleOpsImplCpu.so", "aarch64_linux_gcc/libUdoExampleOpsReg.so"]

@@ -53,8 +53,9 @@ def place(package, source):
     shutil.copy(source, to)
 
 
-def make(package, targets, compiler=COMPILERS[0], flags="-O1 -Werror", **environment):
-    """Targets, and variables as a user gives them: "cpu_x86 SDK=vendor"."""
+def make(package, targets, compiler=COMPILERS[0], flags="-O0 -Werror", **environment):
+    """Targets, and variables as a user gives them: "cpu_x86 SDK=vendor". What packages have in common is compiled once where all take the
+    same flags (tests/meson.build)."""
     env = {**{name: value for name, value in os.environ.items() if not name.startswith(("LD_PRELOAD", "ASAN_"))},
            "ODLC_SDK_ROOT": str(SDK), "X86_CXX": compiler, "CXXFLAGS": flags,
            "X86_CC": C_COMPILERS.get(compiler, compiler), "CFLAGS": flags,

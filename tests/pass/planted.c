@@ -313,6 +313,17 @@ static tensor_id write_hard_sigmoid(struct writer *w)
     return end(w);
 }
 
+/* With a fault the bounds exclude each other, or a step is seen. */
+static tensor_id write_clamp(struct writer *w)
+{
+    static const enum op_id ops[] = {OP_ElementWiseMaximum, OP_ElementWiseMinimum};
+    const bool crossed = faulty(w), above_first = below(w, 2);
+    const double low = between(w, -1, 0), high = between(w, 0.1, 1), bounds[] = {crossed ? 2 : low, high};
+    const tensor_id inner = symmetric(w, ops[!above_first], w->x, any_number(w, bounds[!above_first]));
+    begin_symmetric(w, ops[above_first], inner, any_number(w, bounds[above_first]));
+    return end(w);
+}
+
 static tensor_id write_softplus(struct writer *w)
 {
     const tensor_id grown = shifted(w, unary(w, OP_ElementWiseExp, w->x), 1, true);
@@ -729,6 +740,7 @@ static const struct {
 } kinds[] = {
     {"fuse_reduction", OP_ReduceMax, 1, write_largest, 1},
     {"fuse_gelu", OP_Gelu, 1, write_gelu, 1},
+    {"fuse_clamp", OP_ReluMinMax, 1, write_clamp, 1},
     {"fuse_hard_swish", OP_HardSwish, 1, write_hard_swish, 1},
     {"fuse_hard_sigmoid", OP_HardSigmoid, 1, write_hard_sigmoid, 1},
     {"fuse_softplus", OP_ElementWiseSoftplus, 1, write_softplus, 1},

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs of many nodes, operands, readers and outputs: what they take of memory, and that no step of building them or
- * of a pass grows with the square of any of these or follows a chain by recursion. A step that did would not end within
- * the time that a test has. */
+ * of a pass grows with the square of any of these or follows a chain by recursion. A step that did would need more
+ * processor time, or more of the stack, than a test may take: both are as small as the graphs are. With ODLC_LONG=1
+ * these are four times as large. */
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/pages.h"
 #include "pass/pass.h"
+#include "tests/support/share.h"
 
-enum { MANY = 100000, NODE_BYTES = 300, CHUNKS = 2 * 256 * 1024 };
+enum { USUAL = 25000, ALL = 100000, NODE_BYTES = 300, CHUNKS = 2 * 256 * 1024 };
+enum { STACK_OF_NODE = 80, NODES_A_SECOND = 500 }; /* what may be used at most */
 
+static uint32_t many;
 static struct arena *arena, *scratch;
 static struct diags diags;
 static struct pass_options options;
@@ -20,6 +25,11 @@ static const struct type vector = {DT_FLOAT32, {.rank = 1, .dims = {4}}};
 
 static void start(void)
 {
+    many = tries_all() ? ALL : USUAL;
+    leave_out(1, 1, "graphs of 100000 nodes");
+    const struct rlimit stack = {many * STACK_OF_NODE, many * STACK_OF_NODE};
+    const struct rlimit seconds = {many / NODES_A_SECOND, many / NODES_A_SECOND};
+    ck_assert_int_eq(setrlimit(RLIMIT_STACK, &stack) | setrlimit(RLIMIT_CPU, &seconds), 0);
     arena = arena_create();
     scratch = arena_create();
     diags_init(&diags, arena);
@@ -73,14 +83,14 @@ static void check_size(size_t limit)
 START_TEST(nodes_are_small)
 {
     tensor_id x = add_input("x", &vector);
-    for (uint32_t i = 0; i < MANY; i++)
+    for (uint32_t i = 0; i < many; i++)
         must(build_unary(&b, i % 2 ? OP_Relu : OP_ElementWiseNeg, x, numbered("tensor", i), &x));
     add_output(x);
-    check_size(MANY * NODE_BYTES);
+    check_size(many * NODE_BYTES);
     ck_assert_uint_eq(g->types.count, 1);
     size_t before = arena_size(arena);
     run_passes();
-    ck_assert_uint_eq(g->order.count, MANY);
+    ck_assert_uint_eq(g->order.count, many);
     ck_assert_uint_le(arena_size(arena), before + CHUNKS);
     ck_assert_uint_le(arena_size(scratch), CHUNKS); /* what passes note goes with them */
 }
@@ -92,14 +102,14 @@ START_TEST(constants_are_not_copied)
     struct shape shape = SHAPE(1024);
     struct view view = view_of(values, DT_FLOAT32, &shape);
     tensor_id x = add_input("x", &(struct type){DT_FLOAT32, shape});
-    for (uint32_t i = 0; i < MANY; i++) {
+    for (uint32_t i = 0; i < many; i++) {
         tensor_id c = graph_add_constant(g, numbered("c", i), DT_FLOAT32, &view);
         must(build_binary(&b, OP_ElementWiseAdd, x, c, numbered("y", i), &x));
     }
     add_output(x);
-    check_size(MANY * 2 * NODE_BYTES);
+    check_size(many * 2 * NODE_BYTES);
     run_passes();
-    ck_assert_uint_eq(g->order.count, MANY);
+    ck_assert_uint_eq(g->order.count, many);
 }
 END_TEST
 
@@ -107,14 +117,14 @@ END_TEST
 START_TEST(equal_names_get_numbers)
 {
     tensor_id x = add_input("x", &vector);
-    for (uint32_t i = 0; i < MANY; i++)
+    for (uint32_t i = 0; i < many; i++)
         must(build_unary(&b, OP_Relu, x, "x", &x));
     add_output(x);
     char last[16];
-    snprintf(last, sizeof last, "x.%d", MANY);
+    snprintf(last, sizeof last, "x.%u", many);
     ck_assert_str_eq(graph_tensor(g, x)->name, last);
     run_passes();
-    ck_assert_uint_eq(g->order.count, MANY);
+    ck_assert_uint_eq(g->order.count, many);
 }
 END_TEST
 
@@ -122,19 +132,19 @@ END_TEST
 START_TEST(many_readers_and_outputs)
 {
     tensor_id x = add_input("x", &vector), y;
-    for (uint32_t i = 0; i < MANY; i++) {
+    for (uint32_t i = 0; i < many; i++) {
         must(build_unary(&b, OP_Relu, x, NULL, &y));
         add_output(build_copy(g, y, numbered("out", i)));
     }
     build_op(&b, OP_Concat, "all");
     build_int(&b, PARAM_axis, 0);
-    for (uint32_t i = 0; i < MANY; i++)
+    for (uint32_t i = 0; i < many; i++)
         build_in(&b, x);
     must(build_end(&b, "all", &y));
     add_output(y);
     run_passes();
-    ck_assert_uint_eq(g->order.count, MANY + 1); /* the copies are gone, and their names are with the results */
-    for (uint32_t i = 0; i < MANY; i++)
+    ck_assert_uint_eq(g->order.count, many + 1); /* the copies are gone, and their names are with the results */
+    for (uint32_t i = 0; i < many; i++)
         ck_assert(strcmp(graph_tensor(g, g->outputs.data[i])->name, numbered("out", i)) == 0);
 }
 END_TEST
@@ -144,20 +154,20 @@ START_TEST(many_inputs_are_kept)
 {
     const struct type wide = {DT_INT64, SHAPE(1)};
     options.preserve_dtype = true;
-    tensor_id *inputs = arena_array(arena, tensor_id, MANY), y;
-    for (uint32_t i = 0; i < MANY; i++)
+    tensor_id *inputs = arena_array(arena, tensor_id, many), y;
+    for (uint32_t i = 0; i < many; i++)
         inputs[i] = add_input(numbered("in", i), &wide);
     build_op(&b, OP_Concat, "all");
     build_int(&b, PARAM_axis, 0);
-    for (uint32_t i = 0; i < 2 * MANY; i++)
-        build_in(&b, inputs[i % MANY < 10 ? 0 : i % MANY]);
+    for (uint32_t i = 0; i < 2 * many; i++)
+        build_in(&b, inputs[i % many < 10 ? 0 : i % many]);
     must(build_end(&b, "all", &y));
     add_output(y);
     run_passes();
-    ck_assert_uint_eq(g->order.count, MANY - 9 + 2); /* nine inputs are not read */
+    ck_assert_uint_eq(g->order.count, many - 9 + 2); /* nine inputs are not read */
     const struct node *first = graph_node(g, g->order.data[0]);
     ck_assert(node_is(first, OP_Cast));
-    ck_assert_str_eq(node_input(g, first, 0)->name, numbered("in", MANY - 1));
+    ck_assert_str_eq(node_input(g, first, 0)->name, numbered("in", many - 1));
 }
 END_TEST
 
@@ -166,9 +176,9 @@ START_TEST(chains_of_moves)
     const struct perm swap = PERM(1, 0, 2);
     const struct shape a = SHAPE(2, 3, 4), c = SHAPE(6, 4), back = SHAPE(3, 2, 4);
     tensor_id x = add_input("x", &(struct type){DT_FLOAT32, a});
-    for (uint32_t i = 0; i < MANY; i++)
+    for (uint32_t i = 0; i < many; i++)
         must(build_transpose(&b, x, &swap, NULL, &x));
-    for (uint32_t i = 0; i < MANY / 2; i++) {
+    for (uint32_t i = 0; i < many / 2; i++) {
         must(build_reshape(&b, x, &c, NULL, &x));
         must(build_reshape(&b, x, i % 2 ? &back : &a, NULL, &x));
     }
@@ -184,20 +194,20 @@ START_TEST(layouts_of_many_operands)
 {
     const struct type image = {DT_FLOAT32, SHAPE(1, 2, 3, 4)};
     tensor_id x = add_input("x", &image), last;
-    tensor_id *parts = arena_array(arena, tensor_id, MANY);
-    for (uint32_t i = 0; i < MANY; i++) {
+    tensor_id *parts = arena_array(arena, tensor_id, many);
+    for (uint32_t i = 0; i < many; i++) {
         must(build_to_channels_last(&b, x, &last));
         must(build_unary(&b, OP_Relu, last, NULL, &last));
         must(build_to_channels_first(&b, last, numbered("part", i), &parts[i]));
     }
     build_op(&b, OP_Concat, "all");
     build_int(&b, PARAM_axis, 1);
-    for (uint32_t i = 0; i < MANY; i++)
+    for (uint32_t i = 0; i < many; i++)
         build_in(&b, parts[i]);
     must(build_end(&b, "all", &x));
     add_output(x);
     run_passes();
-    ck_assert_uint_eq(g->order.count, MANY + 1);
+    ck_assert_uint_eq(g->order.count, many + 1);
 }
 END_TEST
 

@@ -4,8 +4,8 @@
  * same numbers. So must the graphs some of whose nodes are claimed by UDOs of random layouts: where a UDO saw or gave a
  * tensor in another order than it declares, its numbers would be others.
  *
- * ODLC_RANDOM_GRAPHS is the number of graphs (without it 400), ODLC_RANDOM_SEED the first seed. A failure prints the
- * seed, and the graph before and after the pass. */
+ * ODLC_RANDOM_GRAPHS is the number of graphs (without it 120, with ODLC_LONG=1 400), ODLC_RANDOM_SEED the first seed. A
+ * failure prints the seed, and the graph before and after the pass. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,6 +19,7 @@
 #include "random_graph.h"
 #include "runtime/executor.h"
 #include "tests/support/reference_only.h"
+#include "tests/support/share.h"
 
 /* Of the largest value of an output; folding a batch normalization rounds weights anew. */
 #define TOLERANCE 2e-5
@@ -246,6 +247,11 @@ static uint64_t setting(const char *variable, uint64_t absent)
     return text ? strtoull(text, NULL, 10) : absent;
 }
 
+static uint64_t graphs_to_try(const char *what)
+{
+    return getenv("ODLC_RANDOM_GRAPHS") ? setting("ODLC_RANDOM_GRAPHS", 0) : share_of(120, 400, what);
+}
+
 static uint32_t count_nodes(const struct graph *g, enum op_id op)
 {
     uint32_t count = 0;
@@ -290,7 +296,7 @@ static void check_encodings(uint64_t seed, uint32_t *pairs, uint32_t *overrides)
 
 START_TEST(floats_with_encodings_keep_the_numbers)
 {
-    uint64_t first = setting("ODLC_RANDOM_SEED", 1), count = setting("ODLC_RANDOM_GRAPHS", 400);
+    uint64_t first = setting("ODLC_RANDOM_SEED", 1), count = graphs_to_try("random graphs with encodings");
     uint32_t pairs = 0, overrides = 0;
     for (uint64_t seed = first; seed < first + count; seed++)
         check_encodings(seed, &pairs, &overrides);
@@ -312,7 +318,7 @@ static void count_udos(const struct graph *g, size_t *as_stored, size_t *declare
 
 START_TEST(passes_keep_the_numbers)
 {
-    uint64_t first = setting("ODLC_RANDOM_SEED", 1), count = setting("ODLC_RANDOM_GRAPHS", 400);
+    uint64_t first = setting("ODLC_RANDOM_SEED", 1), count = graphs_to_try("random graphs");
     for (uint64_t seed = first; seed < first + count; seed++)
         check_seed(seed);
 }

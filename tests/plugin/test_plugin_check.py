@@ -33,6 +33,7 @@ DEFECTS = {
     "kernel exit": ("kernel-exits", "status 3"),
     "kernel error": ("plugin-kernel-failed", "gives status 17"),
     "tile gap": ("plugin-tile", "tiles would leave a gap or overlap"),
+    "tile outputs": ("plugin-tile-kernel", "tiles cannot be executed, and others are taken in their place: "),
     "rewrite NULL": ("plugin-rewrite-op", "returns NULL"),
     "cost NaN": ("plugin-cost", "gives nan, which is no cost"),
     "name twice": ("plugin-kernel-name", "has the function_name of another kernel"),

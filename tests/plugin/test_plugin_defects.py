@@ -86,6 +86,10 @@ def without_defect(checks, folder, library):
     done, found = run_with(folder, library, "")
     checks.equal("no defect", (done.returncode, done.stderr), (0, ""))
     checks.check("no defect: result", (found["y"] == np.arange(np.prod(DIMS))).all())
+    done, found = run_with(folder, library, "tile outputs")
+    checks.check("tiles without a kernel: they are not taken, which is said", done.returncode == 0 and "tiles cannot be executed" in done.stderr
+                 and "kernel Faulty::copy: outputs: it takes 1, and the op has 2" in done.stderr
+                 and (found["y"] == np.arange(np.prod(DIMS))).all(), done.stderr)
 
 
 def with_defects(checks, folder, library):

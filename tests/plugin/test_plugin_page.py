@@ -118,6 +118,8 @@ def in_browser(checks, page, document):
         for theme in ("light", "dark"):
             ratio, words = b.least_contrast()
             checks.check(f"{theme}: contrast", ratio >= 4.5, f"{ratio:.2f} of {words!r}")
+            ratio, shape, shapes = b.least_shape_contrast()
+            checks.check(f"{theme}: contrast of shapes", ratio >= 3 and shapes > first["tilings"][0]["count"], f"{ratio:.2f} of {shape}")
             checks.equal(f"{theme}: theme", b.run("return document.documentElement.dataset.theme"), theme)
             b.run("document.getElementById('theme').click()")
         b.run("const g = document.getElementById('group'); g.value = 1; g.dispatchEvent(new Event('change'))")

@@ -92,6 +92,15 @@ def tiling(b):
                    in text.stdout, text.stdout)
 
 
+def without_elements(b):
+    """There is nothing to cut, and kernels are executed all the same."""
+    none = [1, 0, 4, 8]
+    b.make("no elements", [("+Negate", ["v"], ["n"], {}), ("+Asin", ["n"], ["y"], {})], [("y", none)], [("v", none)])
+    steps, found = b.explain("no elements", "--tcm_size", "512", inputs={"v": np.zeros(none)})
+    b.checks.equal("no elements: whole", [(t["count"], t["reason"]) for t in steps[0]["tilings"]], [(1, "the output has no elements")] * 2)
+    b.checks.equal("no elements: result", found["y"].size, 0)
+
+
 def late(b):
     """Scratch behind tiling: an output without a reader, once an op."""
     b.make("late", [("+Square", ["x"], ["y"], {})], [("y", DIMS)])
@@ -162,7 +171,7 @@ def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(checks, pathlib.Path(folder))
-        for case in (loading, rewriting, tiling, late, kernels, executing, among_natives):
+        for case in (loading, rewriting, tiling, without_elements, late, kernels, executing, among_natives):
             case(bench)
     checks.finish()
 

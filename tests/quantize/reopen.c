@@ -14,7 +14,7 @@ int main(int argc, char **argv)
     if (argc != 3)
         return 2;
     diags_init(&diags, arena);
-    odlc_status status = dlc_open_graph(arena, &diags, op_registry_new(arena), argv[1], "rewritten", &dlc, &g);
+    odlc_status status = dlc_open_graph(arena, &diags, op_registry_new(arena), argv[1], "rewritten", NULL, &dlc, &g);
     if (status == ODLC_OK) {
         const struct dlc_write_options options = dlc_options_like(dlc, g);
         status = dlc_write(arena, &diags, g, argv[2], &options);

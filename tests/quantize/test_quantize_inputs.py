@@ -52,6 +52,13 @@ def kinds(b):
                    ("UFXP_16", "UFXP_16", [whole(16, -4, 11.9375)]))
     ids.astype("<i4").tofile(b.path("in0_0.raw"))
     b.checks.equal("native", b.quantize("--use_native_input_files").tensors["y"].encodings, expected)
+    for name, array in (("ids", ids), ("x", x)):  # 64-bit integers, and doubles
+        np.save(b.path(f"{name}.npy"), array)
+    b.path("list.txt").write_text(f"ids:={b.path('ids.npy')} x:={b.path('x.npy')}\n")
+    b.checks.equal(".npy", b.quantize().tensors["y"].encodings, expected)
+    np.save(b.path("x.npy"), x.ravel())
+    done = b.run()
+    b.checks.check("dimensions of .npy", done.returncode == 1 and "tensor 'x' is [2,2], and the array [4]" in done.stderr, done.stderr)
     b.inputs({"ids": ids + 0.5, "x": x})
     done = b.run()
     b.checks.check("no integer", done.returncode == 1 and "value 0 of input ids is 2.5" in done.stderr, done.stderr)

@@ -20,8 +20,8 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-
 KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Tab": "\ue004", "Shift": "\ue008", "Control": "\ue009", "ArrowLeft": "\ue012",
         "ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015"}
 
-# Relative luminance and contrast as WCAG 2 defines them, of all elements with text of their own.
-CONTRAST = """
+# Relative luminance and contrast as WCAG 2 defines them.
+COLOURS = """
 const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
 const luminance = (c) => c.slice(0, 3).map((v) => v / 255)
   .map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
@@ -34,16 +34,44 @@ const ground = (e) => {
   }
   return [255, 255, 255];
 };
+const ratioOf = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
 let worst = [99, ''];
+"""
+# Of all elements with text of their own.
+CONTRAST = COLOURS + """
 for (const e of document.querySelectorAll('body *')) {
   if (!e.getClientRects().length || ![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
     continue;
-  const [a, b] = [luminance(numbers(getComputedStyle(e).color)), luminance(ground(e))];
-  const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  const ratio = ratioOf(luminance(numbers(getComputedStyle(e).color)), luminance(ground(e)));
   if (ratio < worst[0])
     worst = [ratio, e.innerText.slice(0, 30)];
 }
 return worst;
+"""
+
+
+# Of all shapes of drawings that are seen: the larger of what area and outline have to the ground below the drawing, where a colour
+# that lets the ground through is mixed with it; and of the samples of colours in front of their names. Lines of grids are left out.
+SHAPES = COLOURS + """
+const mixed = (colour, share, below) => {
+  const c = numbers(colour), part = (c.length < 4 ? 1 : c[3]) * share;
+  return c.slice(0, 3).map((v, i) => part * v + (1 - part) * below[i]);
+};
+let seen = 0;
+for (const e of document.querySelectorAll('svg rect, svg line, svg path, svg polygon, svg polyline, svg circle, .key')) {
+  const isKey = e.classList.contains('key'), style = getComputedStyle(e, isKey ? '::before' : null), below = ground(e);
+  const paints = isKey ? [[style.backgroundColor, 1]] : [[style.stroke, style.strokeOpacity]];
+  if (!isKey && e.tagName !== 'line')
+    paints.push([style.fill, style.fillOpacity]);
+  const drawn = paints.filter(([colour, share]) => colour !== 'none' && share * (numbers(colour)[3] ?? 1) > 0);
+  if (!e.getClientRects().length || !drawn.length || e.classList.contains('grid'))
+    continue;
+  const ratio = Math.max(...drawn.map(([colour, share]) => ratioOf(luminance(mixed(colour, Number(share), below)), luminance(below))));
+  seen++;
+  if (ratio < worst[0])
+    worst = [ratio, `${e.tagName} ${e.getAttribute('class') ?? ''} of ${e.parentElement.getAttribute('class') ?? e.parentElement.tagName}`];
+}
+return [...worst, seen];
 """
 
 
@@ -176,6 +204,10 @@ class Browser:
     def least_contrast(self):
         """Of a text that is seen, and its first letters."""
         return self.run(CONTRAST)
+
+    def least_shape_contrast(self):
+        """Of a shape that is drawn, what it is, and how many shapes there are."""
+        return self.run(SHAPES)
 
     def log(self):
         """Messages of the console since the last call."""

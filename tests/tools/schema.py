@@ -38,6 +38,8 @@ def object_faults(value, rule, place):
             found += check(member, properties[name], f"{place}/{name}")
         elif rule.get("additionalProperties") is False:
             found.append(f"{place}: {name} is not described")
+        elif "additionalProperties" in rule:
+            found += check(member, rule["additionalProperties"], f"{place}/{name}")
     return found
 
 

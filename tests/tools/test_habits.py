@@ -86,6 +86,13 @@ def streams(checks, folder):
         checks.check(f"- refused: {name} {args}: reason", "standard input and output cannot be used here" in done.stderr, done.stderr)
     checks.check("no file of that name", not (folder / "-").exists())
     profile = run("net-run", "m.dlc", "list.txt", "-q", "--output_dir", "out", "--profile_json", "-", cwd=folder)
+    for label, args in (("net-run", ["net-run", "m.dlc", "-", "--output_dir", "streamed"]),
+                        ("dlc-quantize", ["dlc-quantize", "m.dlc", "streamed.dlc", "--input_list", "-", "--report", "streamed.json"])):
+        done = run(*args, cwd=folder, input=(folder / "list.txt").read_text())
+        checks.equal(f"a list on standard input: {label} {done.stderr}", done.returncode, 0)
+    checks.equal("a list on standard input: results", (folder / "streamed" / "Result_0" / "y.raw").read_bytes(), RELU)
+    done = run("net-run", "m.dlc", "-", cwd=folder, input="\na b\n")
+    checks.equal("a list on standard input: a place", (done.returncode, "-:2: error: which input is this for? 'a'" in done.stderr), (2, True))
     checks.equal("a profile on standard output", [step["node"] for step in json.loads(profile.stdout)["steps"]], ["node_y"])
 
 
@@ -175,6 +182,17 @@ def arrays(checks, folder):
         checks.equal(f"{label}: status", done.returncode, 1)
         checks.check(f"{label}: {words}", words in done.stderr, done.stderr)
         (folder / name).write_bytes(kept)
+    m = onnx.Model(opset=13)
+    m.input("x", onnx.FLOAT, [1, 2, 3, 4])
+    m.node("GlobalAveragePool", ["x"], ["y"])
+    m.output("y", onnx.FLOAT, [1, 2, 1, 1])
+    m.save(folder / "planes.onnx")
+    run("onnx-to-dlc", "planes.onnx", "planes.dlc", cwd=folder)
+    (folder / "planes.npy").write_bytes(npy("<f4", "(1, 2, 3, 4)", bytes(4 * 24)))
+    (folder / "planes.txt").write_text("planes.npy\n")
+    done = run("net-run", "planes.dlc", "planes.txt", "--output_dir", "bad", cwd=folder)
+    checks.equal("axes of the model: status", done.returncode, 1)
+    checks.check("axes of the model: the hint", "numpy.transpose(array, (0, 2, 3, 1))" in done.stderr, done.stderr)
 
 
 def expected_files(checks, folder):

@@ -99,7 +99,38 @@ static odlc_status along(struct emit *s, uint32_t i, const char *what, const str
     return s->status;
 }
 
-/* Weights in input i as ONNX's LSTM has them: floats [directions, 4 · hidden, inputs]. */
+/* One number for each row of all directions, of one or more of each direction. */
+static double *by_row(const struct lower *l, tensor_id numbers, int64_t directions, int64_t rows)
+{
+    uint64_t count;
+    const double *given = build_const_as_floats(l->b, numbers, &count);
+    double *all = arena_array(l->arena, double, directions *rows);
+    for (int64_t i = 0; i < directions * rows; i++)
+        all[i] = given[(int64_t)count == directions ? i / rows : i];
+    return all;
+}
+
+/* Known bytes, as rows [directions · 4 · hidden, inputs] that are still to be scaled, and can be stored as they are. */
+static tensor_id fixed_rows(struct lower *l, tensor_id w, tensor_id scale, tensor_id zero)
+{
+    const struct tensor t = *graph_tensor(l->b->graph, w);
+    const int64_t directions = t.type->shape.dims[0], in = t.type->shape.dims[1], rows = t.type->shape.dims[2];
+    const struct shape shape = SHAPE(directions * rows, in);
+    const uint8_t *given = view_load(l->scratch, t.view, t.type->dtype);
+    uint8_t *bytes = arena_array(l->arena, uint8_t, shape_count(&shape));
+    for (int64_t d = 0; d < directions; d++)
+        for (int64_t i = 0; i < in; i++)
+            for (int64_t k = 0; k < rows; k++)
+                bytes[(d * rows + k) * in + i] = given[(d * in + i) * rows + k];
+    struct view view = view_of(bytes, t.type->dtype, &shape);
+    view.scale = by_row(l, scale, directions, rows);
+    view.zero = by_row(l, zero, directions, rows);
+    view.scale_axis = 0;
+    return graph_add_constant(l->b->graph, t.name, DT_FLOAT32, &view);
+}
+
+/* Weights in input i as ONNX's LSTM has them: floats [directions, 4 · hidden, inputs], or the rows of all directions.
+ */
 static odlc_status lstm_weights(struct lower *l, uint32_t i, uint32_t scale_at, const char *what, tensor_id *out)
 {
     struct emit s = {.l = l};
@@ -112,6 +143,10 @@ static odlc_status lstm_weights(struct lower *l, uint32_t i, uint32_t scale_at, 
                              dtype_info(type.dtype)->name, shape_text(l->diags->arena, &type.shape));
     TRY(along(&s, scale_at, "a scale", &type.shape, &scale));
     TRY(along(&s, scale_at + 1, "a zero point", &type.shape, &zero));
+    if (build_is_const(l->b, w) && build_is_const(l->b, scale) && build_is_const(l->b, zero)) {
+        *out = fixed_rows(l, w, scale, zero);
+        return ODLC_OK;
+    }
     w = emit_cast(&s, w, DT_FLOAT32);
     w = emit_binary(&s, OP_ElementWiseSubtract, w, zero);
     w = emit_binary(&s, OP_ElementWiseMultiply, w, scale);
@@ -136,6 +171,7 @@ odlc_status lower_dynamic_quantize_lstm(struct lower *l)
     node.n_inputs = OWN;
     sub.node = &node;
     sub.version = FORM;
+    sub.variant = "weights may be rows";
     sub.in = in;
     for (sub.n_in = OWN; sub.n_in > 0 && in[sub.n_in - 1] == NO_TENSOR; sub.n_in--)
         ;

@@ -27,10 +27,14 @@ static unsigned number(const uint8_t *line, int64_t i, int64_t bits)
 static odlc_status read_attributes(struct nbits *n)
 {
     const struct lower *l = n->l;
+    int64_t prepacked;
     TRY(lower_attr_int(l, "K", 0, &n->columns));
     TRY(lower_attr_int(l, "N", 0, &n->rows));
     TRY(lower_attr_int(l, "bits", 4, &n->bits));
     TRY(lower_attr_int(l, "block_size", 0, &n->block));
+    TRY(lower_attr_int(l, "weight_prepacked", 0, &prepacked));
+    if (prepacked != 0)
+        return lower_unsupported(l, "weight_prepacked", NULL, "weights in the order of a processor are not supported");
     if (n->columns < 1 || n->columns > INT32_MAX || n->rows < 1 || n->rows > INT32_MAX)
         return lower_invalid(l, "K", NULL, "there are no weights [%lld,%lld]", (long long)n->rows,
                              (long long)n->columns);

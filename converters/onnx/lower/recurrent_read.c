@@ -44,18 +44,31 @@ static odlc_status read_attributes(struct lower *l, struct recurrent *r)
     return recurrent_read_functions(l, r);
 }
 
+static odlc_status compare_shapes(struct lower *l, const char *what, struct shape found, struct shape wanted)
+{
+    if (shape_equal(&found, &wanted))
+        return ODLC_OK;
+    return lower_invalid(l, NULL, NULL, "%s has the shape %s instead of %s", what, shape_text(l->diags->arena, &found),
+                         shape_text(l->diags->arena, &wanted));
+}
+
 static odlc_status check_shape(struct lower *l, const char *what, tensor_id id, struct shape wanted)
 {
-    if (id == NO_TENSOR || shape_equal(&build_type(l->b, id)->shape, &wanted))
-        return ODLC_OK;
-    return lower_invalid(l, NULL, NULL, "%s has the shape %s instead of %s", what,
-                         shape_text(l->diags->arena, &build_type(l->b, id)->shape),
-                         shape_text(l->diags->arena, &wanted));
+    return id == NO_TENSOR ? ODLC_OK : compare_shapes(l, what, build_type(l->b, id)->shape, wanted);
+}
+
+/* The shape of weights, which may come as the rows of all directions. */
+static struct shape weights_shape(const struct lower *l, const struct recurrent *r, tensor_id id)
+{
+    const struct shape *shape = &build_type(l->b, id)->shape;
+    if (!l->variant || shape->rank != 2)
+        return *shape;
+    return SHAPE(r->directions, shape->dims[0] / r->directions, shape->dims[1]);
 }
 
 static odlc_status read_extents(struct lower *l, struct recurrent *r)
 {
-    const struct shape *x = &build_type(l->b, r->x)->shape, *state = &build_type(l->b, r->r)->shape;
+    const struct shape *x = &build_type(l->b, r->x)->shape, weights = weights_shape(l, r, r->r), *state = &weights;
     int64_t units;
     if (x->rank != 3 || state->rank != 3)
         return lower_invalid(l, NULL, NULL, "X or R is not of rank 3");
@@ -76,8 +89,8 @@ static odlc_status check_operands(struct lower *l, const struct recurrent *r)
 {
     int64_t rows = r->kind->gates * r->units, directions = r->directions;
     struct shape state = r->batch_first ? SHAPE(r->batch, directions, r->units) : SHAPE(directions, r->batch, r->units);
-    TRY(check_shape(l, "W", r->w, SHAPE(directions, rows, r->in)));
-    TRY(check_shape(l, "R", r->r, SHAPE(directions, rows, r->units)));
+    TRY(compare_shapes(l, "W", weights_shape(l, r, r->w), SHAPE(directions, rows, r->in)));
+    TRY(compare_shapes(l, "R", weights_shape(l, r, r->r), SHAPE(directions, rows, r->units)));
     TRY(check_shape(l, "B", r->bias, SHAPE(directions, 2 * rows)));
     TRY(check_shape(l, "sequence_lens", r->lengths, SHAPE(r->batch)));
     TRY(check_shape(l, "initial_h", r->h, state));
@@ -102,11 +115,11 @@ static odlc_status check_lengths(struct lower *l, struct recurrent *r)
     return ODLC_OK;
 }
 
-/* A weight with its leading axes made one. */
-static tensor_id flattened(struct emit *s, tensor_id id)
+/* A weight with its leading axes made one, unless it comes so. */
+static tensor_id flattened(struct emit *s, tensor_id id, uint32_t wanted)
 {
-    if (id == NO_TENSOR)
-        return NO_TENSOR;
+    if (id == NO_TENSOR || build_rank(s->l->b, id) == wanted)
+        return id;
     struct shape shape = build_type(s->l->b, id)->shape;
     int64_t last = shape.dims[shape.rank - 1];
     shape = shape.rank == 3 ? SHAPE(shape.dims[0] * shape.dims[1], last) : SHAPE(shape.dims[0] * last);
@@ -129,10 +142,10 @@ odlc_status recurrent_read(struct lower *l, const struct recurrent_kind *kind, s
     TRY(read_extents(l, r));
     TRY(check_operands(l, r));
     TRY(check_lengths(l, r));
-    r->w = flattened(&s, r->w);
-    r->r = flattened(&s, r->r);
-    r->bias = flattened(&s, r->bias);
-    r->peepholes = flattened(&s, r->peepholes);
+    r->w = flattened(&s, r->w, 2);
+    r->r = flattened(&s, r->r, 2);
+    r->bias = flattened(&s, r->bias, 1);
+    r->peepholes = flattened(&s, r->peepholes, 1);
     return s.status;
 }
 

@@ -58,6 +58,12 @@ tensor_id quantized_level(struct emit *s, const struct quantized *q)
     return emit_binary(s, OP_ElementWiseDivide, width(s, q), emit_scalar(s, q->min, q->highest - q->lowest));
 }
 
+tensor_id quantized_reach(struct emit *s, tensor_id min, tensor_id max)
+{
+    tensor_id below = emit_unary(s, OP_ElementWiseAbs, min), above = emit_unary(s, OP_ElementWiseAbs, max);
+    return emit_binary(s, OP_ElementWiseMaximum, below, above);
+}
+
 /* `unless`, where the range is not one number; else `empty`. */
 static tensor_id unless_empty(struct emit *s, const struct quantized *q, tensor_id unless, tensor_id empty)
 {

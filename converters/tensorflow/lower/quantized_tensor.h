@@ -28,6 +28,8 @@ odlc_status read_bound(const struct lower *l, uint32_t i, const char *what, tens
 bool quantized_known_float(const struct build *b, tensor_id x, float *out);
 /* Reals from one integer to the next: a float32 scalar. */
 tensor_id quantized_level(struct emit *s, const struct quantized *q);
+/* The size of the bound that is farther from 0. */
+tensor_id quantized_reach(struct emit *s, tensor_id min, tensor_id max);
 /* The integers less the one that stands for 0, as int32. */
 tensor_id quantized_centered(struct emit *s, const struct quantized *q);
 /* The reals, of ranges that are moved so that 0 is one of their numbers. */

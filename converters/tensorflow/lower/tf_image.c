@@ -8,6 +8,7 @@
 #include "converters/lowering/emit.h"
 #include "converters/lowering/resample_matmul.h"
 #include "converters/lowering/resize_params.h"
+#include "converters/tensorflow/lower/quantized_tensor.h"
 #include "converters/tensorflow/lower/tf_lowerings.h"
 
 /* ---- resizing ----
@@ -147,6 +148,72 @@ odlc_status tf_resize_nearest(struct lower *l)
         return native_resize(l, &r, r.x, &how);
     TRY(lower_gather_positions(l, r.x, 1, taps[0].index, r.out[0], step_name(l, "height"), &r.x));
     return lower_gather_positions(l, r.x, 2, taps[1].index, r.out[1], lower_out_name(l, 0), &l->out[0]);
+}
+
+/* ---- bytes ---- */
+
+/* TensorFlow weighs bytes in parts of 128, in integers: half a part counts at the end alone. */
+enum { BYTE_PARTS = 128 };
+
+/* For each position of an axis of the result: the elements on both sides of it, and how far it is behind the first one,
+ * in parts. */
+struct sides {
+    int64_t *before, *after;
+    double *parts;
+};
+
+static struct sides sides_of(const struct lower *l, const struct resize *r, uint32_t axis)
+{
+    const float scale = axis_scale(r, axis), half = r->half_pixel_centers ? 0.5f : 0;
+    struct sides s = {arena_array(l->arena, int64_t, r->out[axis]), arena_array(l->arena, int64_t, r->out[axis]),
+                      arena_array(l->arena, double, r->out[axis])};
+    for (int64_t o = 0; o < r->out[axis]; o++) {
+        const float at = ((float)o + half) * scale - half, whole = floorf(at);
+        s.after[o] = min_i64((int64_t)ceilf(at), r->in[axis] - 1);
+        s.before[o] = min_i64(max_i64((int64_t)whole, 0), s.after[o]);
+        s.parts[o] = (double)(int64_t)((at - whole) * BYTE_PARTS);
+    }
+    return s;
+}
+
+/* Both sides of each position along the axis: the first one, and what lies between the two. */
+static odlc_status take_sides(struct emit *s, const struct resize *r, tensor_id x, uint32_t axis, tensor_id out[3])
+{
+    struct lower *l = s->l;
+    const struct sides sides = sides_of(l, r, axis - 1);
+    const int64_t count = r->out[axis - 1];
+    const struct shape along = axis == 1 ? SHAPE(count, 1, 1) : SHAPE(count, 1);
+    tensor_id after;
+    TRY(s->status);
+    TRY(lower_gather_positions(l, x, axis, sides.before, count, step_name(l, "before"), &out[0]));
+    TRY(lower_gather_positions(l, x, axis, sides.after, count, step_name(l, "after"), &after));
+    out[1] = emit_binary(s, OP_ElementWiseSubtract, after, out[0]);
+    out[2] = emit_constant(s, DT_INT32, &along, sides.parts);
+    return s->status;
+}
+
+odlc_status tf_quantized_resize_bilinear(struct lower *l)
+{
+    static const enum dtype quint8[] = {DT_UINT8, DT_NONE};
+    struct emit s = {.l = l};
+    struct quantized q;
+    struct resize r;
+    tensor_id part[3], x, parts;
+    TRY(read_quantized(l, (struct quantized_places){0, 2, 3}, "images", quint8, &q));
+    TRY(read_resize(l, &r));
+    if (nothing_changes(&r))
+        return give_quantized(&s, q.x, q.min, q.max);
+    x = emit_cast(&s, q.x, DT_INT32);
+    TRY(take_sides(&s, &r, x, 2, part));
+    parts = emit_scalar(&s, part[0], BYTE_PARTS);
+    x = emit_binary(&s, OP_ElementWiseMultiply, part[0], parts);
+    x = emit_binary(&s, OP_ElementWiseAdd, x, emit_binary(&s, OP_ElementWiseMultiply, part[1], part[2]));
+    TRY(take_sides(&s, &r, x, 1, part));
+    x = emit_binary(&s, OP_ElementWiseDivide, part[1], parts);
+    x = emit_binary(&s, OP_ElementWiseAdd, part[0], emit_binary(&s, OP_ElementWiseMultiply, x, part[2]));
+    x = emit_binary(&s, OP_ElementWiseAdd, x, emit_scalar(&s, x, BYTE_PARTS / 2));
+    x = emit_binary(&s, OP_ElementWiseDivide, x, parts);
+    return give_quantized(&s, emit_cast(&s, x, q.integer), q.min, q.max);
 }
 
 /* ---- cubic ---- */

@@ -20,8 +20,10 @@ struct operand {
 struct fused {
     struct operand in[2];
     tensor_id bias;          /* or NO_TENSOR */
+    tensor_id summand;       /* or NO_TENSOR: in steps of the result, which is bytes */
     tensor_id level;         /* of the sums */
     tensor_id min, max;      /* of the bytes of the result */
+    double most;             /* the greatest of these */
     bool relu, bytes, reals; /* whether there is a Relu; whether sums become bytes, or reals */
     enum dtype to;
 };
@@ -29,12 +31,6 @@ struct fused {
 static bool says(const struct lower *l, const char *word)
 {
     return l->variant && strstr(l->variant, word);
-}
-
-static tensor_id farther(struct emit *s, tensor_id min, tensor_id max)
-{
-    tensor_id below = emit_unary(s, OP_ElementWiseAbs, min), above = emit_unary(s, OP_ElementWiseAbs, max);
-    return emit_binary(s, OP_ElementWiseMaximum, below, above);
 }
 
 static double most_of(enum dtype integer)
@@ -74,7 +70,8 @@ static odlc_status read_operand(struct emit *s, uint32_t i, uint32_t range, stru
     min = emit_reshape(s, min, &along);
     max = emit_reshape(s, max, &along);
     const double steps = integer == DT_INT8 ? 254 : 255;
-    out->level = emit_binary(s, OP_ElementWiseDivide, farther(s, min, max), emit_scalar(s, min, most_of(integer)));
+    out->level =
+        emit_binary(s, OP_ElementWiseDivide, quantized_reach(s, min, max), emit_scalar(s, min, most_of(integer)));
     tensor_id width = emit_binary(s, OP_ElementWiseSubtract, max, min);
     out->symmetric = emit_binary(s, OP_ElementWiseDivide, width, emit_scalar(s, width, steps));
     out->x = emit_cast(s, x, DT_INT32);
@@ -93,11 +90,30 @@ static odlc_status read_result(const struct lower *l, struct fused *f)
     return ODLC_OK;
 }
 
+/* Bytes that are added to those of the result, and whose 0 stands for 0, too. */
+static odlc_status read_summand(struct emit *s, uint32_t at, struct fused *f)
+{
+    struct lower *l = s->l;
+    tensor_id min, max;
+    TRY(lower_need(l, at, "summand", &f->summand));
+    const enum dtype dtype = build_type(l->b, f->summand)->dtype;
+    if (dtype != DT_UINT8 && dtype != DT_INT8)
+        return lower_unsupported(l, NULL, NULL, "the summand is of %s", dtype_info(dtype)->name);
+    TRY(read_bound(l, at + 1, "min_summand", &min));
+    TRY(read_bound(l, at + 2, "max_summand", &max));
+    tensor_id level =
+        emit_binary(s, OP_ElementWiseDivide, quantized_reach(s, min, max), quantized_reach(s, f->min, f->max));
+    level = emit_binary(s, OP_ElementWiseMultiply, level, emit_scalar(s, level, most_of(f->to) / most_of(dtype)));
+    f->summand = emit_binary(s, OP_ElementWiseMultiply, emit_cast(s, f->summand, DT_FLOAT32), level);
+    f->most = fmin(f->most, most_of(dtype)); /* the sum takes its place */
+    return s->status;
+}
+
 static odlc_status read_fused(struct emit *s, struct fused *f)
 {
     struct lower *l = s->l;
     const uint32_t has_bias = says(l, "bias"), range = 2 + has_bias;
-    *f = (struct fused){.bias = NO_TENSOR, .relu = says(l, "relu")};
+    *f = (struct fused){.bias = NO_TENSOR, .summand = NO_TENSOR, .relu = says(l, "relu")};
     TRY(read_result(l, f));
     for (uint32_t i = 0; i < 2; i++)
         TRY(read_operand(s, i, range + 2 * i, &f->in[i]));
@@ -109,8 +125,9 @@ static odlc_status read_fused(struct emit *s, struct fused *f)
     if (f->bytes) {
         TRY(read_bound(l, range + 4, "min_freezed_output", &f->min));
         TRY(read_bound(l, range + 5, "max_freezed_output", &f->max));
+        f->most = most_of(f->to);
     }
-    return s->status;
+    return says(l, "sum") ? read_summand(s, range + 6, f) : s->status;
 }
 
 static odlc_status products(struct lower *l, const struct fused *f, tensor_id *sum)
@@ -136,11 +153,13 @@ static odlc_status give_bytes(struct emit *s, const struct fused *f, tensor_id x
 {
     int64_t lowest, highest;
     integer_range(f->to, &lowest, &highest);
-    tensor_id size = farther(s, f->min, f->max);
+    tensor_id size = quantized_reach(s, f->min, f->max);
     tensor_id scale = emit_binary(s, OP_ElementWiseMultiply, f->level, emit_scalar(s, f->level, (double)highest));
     x = emit_cast(s, x, DT_FLOAT32);
     x = emit_binary(s, OP_ElementWiseMultiply, x, emit_binary(s, OP_ElementWiseDivide, scale, size));
-    x = emit_clamp(s, emit_unary(s, OP_ElementWiseRound, x), f->relu ? 0 : (double)lowest, (double)highest);
+    if (f->summand != NO_TENSOR)
+        x = emit_binary(s, OP_ElementWiseAdd, x, f->summand);
+    x = emit_clamp(s, emit_unary(s, OP_ElementWiseRound, x), f->relu ? 0 : (double)lowest, f->most);
     return give_quantized(s, emit_cast(s, x, f->to), f->min, f->max);
 }
 
@@ -157,9 +176,9 @@ odlc_status tf_quantized_fused(struct lower *l)
         return give_bytes(&s, &f, x);
     if (f.reals)
         return emit_end_binary(&s, OP_ElementWiseMultiply, emit_cast(&s, x, DT_FLOAT32), f.level);
-    if (f.relu)
-        x = emit_binary(&s, OP_ElementWiseMaximum, x, emit_scalar(&s, x, 0));
     if (build_type(l->b, x)->dtype == DT_FLOAT32)
         x = emit_cast(&s, emit_unary(&s, OP_ElementWiseRound, x), DT_INT32);
+    if (f.relu)
+        x = emit_binary(&s, OP_ElementWiseMaximum, x, emit_scalar(&s, x, 0));
     return give_sums(&s, x, emit_binary(&s, OP_ElementWiseMultiply, f.in[0].symmetric, f.in[1].symmetric));
 }

@@ -9,6 +9,7 @@
 #include "backend/gpu/gpu_product.h"
 #include "backend/gpu/gpu_record.h"
 #include "backend/gpu/gpu_run.h"
+#include "backend/gpu/gpu_view.h"
 #include "op/op.h"
 #include "runtime/device_ops.h"
 
@@ -159,6 +160,18 @@ static const char *refusal_of(const struct gpu *gpu, const struct gpu_op *op, co
     return op->is_product && gpu_is_fixed_product(g, n) ? gpu_refuse_fixed_product(gpu, g, n) : op->refuse(gpu, g, n);
 }
 
+/* The node, what its step computes before it, and what follows it there. */
+static void claim_around(const struct gpu *gpu, const struct claiming *c, node_id id, struct group *group)
+{
+    node_id head = gpu_view_head(c, id);
+    const struct node *n = graph_node(c->scope->graph, head);
+    if (head != id && refusal_of(gpu, gpu_op_of(n), c->scope->graph, n))
+        head = id;
+    gpu_view_claim(c, head, group);
+    if (gpu_op_of(graph_node(c->scope->graph, head))->fuses)
+        gpu_follow(gpu, c, group);
+}
+
 static bool claim(void *state, const struct claiming *c, node_id id, struct group *group)
 {
     const struct gpu *gpu = state;
@@ -167,9 +180,10 @@ static bool claim(void *state, const struct claiming *c, node_id id, struct grou
     group->reason = refusal_of(gpu, op, c->scope->graph, n);
     if (group->reason)
         return false;
-    vec_push(c->scope->arena, &group->nodes, id);
-    if (op->fuses && !gpu->config->no_fusion)
-        gpu_follow(gpu, c, group);
+    if (gpu->config->no_fusion)
+        vec_push(c->scope->arena, &group->nodes, id);
+    else
+        claim_around(gpu, c, id, group);
     if (group->nodes.count == 1)
         group->sharing = op->sharing;
     return true;
@@ -184,15 +198,26 @@ static odlc_status prepare(void *state, const struct backend_scope *scope, const
                            const struct step_io *io, void **out)
 {
     struct gpu_step *step = arena_new(scope->arena, struct gpu_step);
-    struct gpu_making m = {.gpu = state, .scope = scope, .group = group, .step = step};
+    struct gpu_making m = {
+        .gpu = state, .scope = scope, .group = group, .head = gpu_view_head_index(scope->graph, group), .step = step};
     *step = (struct gpu_step){.gpu = state, .io = *io, .node = gpu_node(&m, 0)};
     const struct gpu_op *op = gpu_op_of(step->node);
     m.raw = op->is_raw && op->is_raw(scope->graph, step->node);
     m.is_fixed_product = op->is_product && gpu_is_fixed_product(scope->graph, step->node);
     gpu_begin_reals(&m);
+    if (op->is_product && gpu_is_int_product(scope->graph, step->node))
+        m.math = GPU_MATH_INT;
     TRY(op->prepare(&m));
     TRY(gpu_end_reals(&m));
     *out = step;
+    return ODLC_OK;
+}
+
+static odlc_status settle(void *object)
+{
+    const struct gpu_step *step = object;
+    for (size_t i = 0; i < step->calls.count; i++)
+        TRY(gpu_call_settle(step->gpu, step->calls.data[i]));
     return ODLC_OK;
 }
 
@@ -213,5 +238,6 @@ const struct backend gpu_backend = {.name = "gpu",
                                     .close = close_gpu,
                                     .claim = claim,
                                     .prepare = prepare,
+                                    .settle = settle,
                                     .run = run,
                                     .release = release};

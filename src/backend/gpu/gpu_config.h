@@ -66,7 +66,7 @@ struct gpu_config {
     enum gpu_priority priority;
     bool no_fusion;                    /* a step for each node */
     bool no_recording;                 /* arguments of kernels are set again in each run */
-    bool specializes;                  /* on processors, too, products are built for what follows them */
+    bool specializes;                  /* on processors, too, functions are compiled into kernels */
     const struct gpu_profile *profile; /* NULL: no times are taken */
 };
 

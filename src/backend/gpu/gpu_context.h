@@ -16,10 +16,24 @@ struct gpu_cache;          /* gpu_cache.c */
 struct gpu_tuning;         /* gpu_tuning.c */
 struct gpu_tuning_options; /* gpu_config.h */
 
+/* More threads than that find nothing to do: drivers do much of the work one program at a time. */
+enum { GPU_MOST_BUILDERS = 16 };
+
+/* Programs that are to be built, the first one first, and threads that do so (gpu_program.h). */
+struct gpu_builders {
+    pthread_cond_t changed; /* a program is queued or done, or the threads are to end */
+    struct gpu_program *first, **last;
+    uint32_t most; /* threads beside those that wait for a program; they start when there is work */
+    uint32_t n_queued, n_threads, n_idle;
+    bool ends;
+    pthread_t threads[GPU_MOST_BUILDERS];
+};
+
 struct gpu_context {
     struct gpu_device device;
     cl_context handle;
     pthread_mutex_t lock; /* of what follows */
+    struct gpu_builders builders;
     struct gpu_program *programs;
     struct gpu_weight *weights;
     struct gpu_package *packages;      /* whose kernels executions asked for */

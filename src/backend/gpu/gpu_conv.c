@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Convolutions: of each channel by itself, or as products of matrices. */
 #include "backend/gpu/gpu_gemm.h"
+#include "backend/gpu/gpu_product.h"
 #include "op/conv_geometry.h"
 #include "op/op.h"
 
@@ -37,7 +38,7 @@ static odlc_status prepare_depthwise(struct gpu_making *m, const struct conv *c,
     gpu_option_type(m, "O", &p->out);
     gpu_option(m, "-DRUN=%d -DPIXELS=%d -DFILTER_Y=%d -DFILTER_X=%d%s", run, STRIP, w->filter[1], w->filter[2],
                p->bias.dtype == DT_NONE ? "" : " -DBIAS");
-    gpu_chain_options(m, p->chain, true);
+    gpu_chain_options(m, p->chain);
     TRY(gpu_call_begin(m, "depthwise", "depthwise", &call));
     gpu_arg(m, call, &p->x);
     gpu_arg(m, call, &p->y);
@@ -63,7 +64,7 @@ static odlc_status prepare_transposed(struct gpu_making *m, const struct conv *c
     gpu_option_type(m, "Y", &p->y);
     gpu_option_type(m, "B", &p->bias);
     gpu_option_type(m, "O", &p->out);
-    gpu_chain_options(m, p->chain, true);
+    gpu_chain_options(m, p->chain);
     TRY(gpu_call_begin(m, "conv", "convolve_back", &call));
     gpu_arg(m, call, &p->x);
     gpu_arg(m, call, &p->y);
@@ -104,10 +105,10 @@ static struct gpu_gemm_shape shape_of(const struct conv *c)
         .x_step = 1,
         .y_column = 1,
         .y_step = (cl_int)columns,
-        .out_batch = (cl_int)c->out_depth,
         .out_row = (cl_int)columns,
         .out_size = (cl_int)(rows * columns),
         .bias_batch = (cl_int)c->out_depth,
+        .bias_period = (cl_int)columns,
         .parts = 1,
         .part_depth = (cl_int)(window_taps(&c->window) * c->in_depth),
         .images = (cl_int)c->window.batch,
@@ -137,10 +138,10 @@ static odlc_status prepare(struct gpu_making *m)
     p.shape = shape_of(&c);
     p.batch = (struct shape){.rank = 1, .dims = {c.group}};
     p.steps[0][0] = c.in_depth;
-    p.steps[1][0] = c.out_depth;
+    p.steps[1][0] = p.steps[2][0] = c.out_depth;
     p.is_image = !is_pointwise(&c);
     return gpu_gemm_add(m, &p);
 }
 
 const struct gpu_op gpu_convolution = {
-    .refuse = gpu_refuse_types, .prepare = prepare, .fuses = true, .is_product = true};
+    .refuse = gpu_refuse_product, .prepare = prepare, .fuses = true, .is_product = true};

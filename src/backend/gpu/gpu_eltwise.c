@@ -13,7 +13,7 @@ static odlc_status map(struct gpu_making *m, const struct gpu_operand *x, const 
     gpu_option_type(m, "X", x);
     gpu_option_type(m, "Y", x); /* as "spread" has it most often */
     gpu_option_type(m, "O", &out);
-    gpu_chain_options(m, chain, false);
+    gpu_chain_options(m, chain);
     TRY(gpu_call_begin(m, "eltwise", "map", &call));
     gpu_arg(m, call, x);
     gpu_arg(m, call, &out);
@@ -119,7 +119,9 @@ static odlc_status spread(struct gpu_making *m, const struct gpu_operand *x, con
     gpu_option_type(m, "X", x);
     gpu_option_type(m, "Y", y);
     gpu_option_type(m, "O", &out);
-    gpu_chain_options(m, &chain, false);
+    gpu_chain_options(m, &chain);
+    if (gpu_specializes(m))
+        gpu_option(m, "-DCODE=%d", f.code);
     TRY(gpu_call_begin(m, "eltwise", "spread", &call));
     gpu_arg(m, call, x);
     gpu_arg(m, call, y);

@@ -150,19 +150,37 @@ static bool follow_gate(const struct gpu *gpu, const struct claiming *c, tensor_
     return false;
 }
 
+/* Whether the node gives the elements of a result of reals as they are. */
+static bool is_reshape(const struct claiming *c, tensor_id result, node_id id)
+{
+    const struct graph *g = c->scope->graph;
+    const struct node *n = graph_node(g, id);
+    return c->is_free[id] && n->op->id == OP_Reshape && gpu_is_real(graph_tensor(g, result)) && gpu_moves_raw(g, n) &&
+           !gpu_refuse_sizes(g, n);
+}
+
+/* The next function, and what only reshapes its operand before it. */
 static bool follow_one(const struct gpu *gpu, const struct claiming *c, struct group *group)
 {
-    const node_id last = group->nodes.data[group->nodes.count - 1];
-    const tensor_id result = graph_node(c->scope->graph, last)->outputs[0];
-    if (c->wanted[result])
-        return false;
-    if (c->uses->count[result] == 2)
-        return follow_gate(gpu, c, result, group);
-    const node_id next = c->uses->count[result] == 1 ? c->uses->nodes[c->uses->first[result]] : last;
-    if (next == last || !can_follow(gpu, c, result, next))
-        return false;
-    vec_push(c->scope->arena, &group->nodes, next);
-    return true;
+    const size_t count = group->nodes.count;
+    for (;;) {
+        const node_id last = group->nodes.data[group->nodes.count - 1];
+        const tensor_id result = graph_node(c->scope->graph, last)->outputs[0];
+        const uint32_t readers = c->wanted[result] ? 0 : c->uses->count[result];
+        if (readers == 2 && follow_gate(gpu, c, result, group))
+            return true;
+        if (readers != 1)
+            break;
+        const node_id next = c->uses->nodes[c->uses->first[result]];
+        const bool follows = can_follow(gpu, c, result, next);
+        if (!follows && !is_reshape(c, result, next))
+            break;
+        vec_push(c->scope->arena, &group->nodes, next);
+        if (follows)
+            return true;
+    }
+    group->nodes.count = count;
+    return false;
 }
 
 void gpu_follow(const struct gpu *gpu, const struct claiming *c, struct group *group)
@@ -198,12 +216,15 @@ void gpu_chain_add(struct gpu_chain *chain, int code, const struct gpu_operand *
 
 odlc_status gpu_chain_read(struct gpu_making *m, uint32_t first, uint32_t operand, struct gpu_chain *chain)
 {
-    for (uint32_t k = first; k < m->group->nodes.count; k++) {
+    for (uint32_t k = first; k < gpu_node_count(m); k++) {
+        const enum op_id op = gpu_node(m, k)->op->id;
+        if (op == OP_Reshape || op == OP_Transpose)
+            continue;
         if (k > 0)
             operand = 1 - other_of(gpu_node(m, k), gpu_node(m, k - 1)->outputs[0]);
         struct gpu_link *link = &chain->links[chain->count++];
         TRY(read_link(m, k, operand, link));
-        if (k > 0 && k + 1 < m->group->nodes.count &&
+        if (k > 0 && k + 1 < gpu_node_count(m) &&
             is_product_of(gpu_node(m, k + 1), gpu_node(m, k - 1)->outputs[0], gpu_node(m, k)->outputs[0])) {
             link->function.code += GPU_GATED;
             k++;
@@ -212,9 +233,14 @@ odlc_status gpu_chain_read(struct gpu_making *m, uint32_t first, uint32_t operan
     return ODLC_OK;
 }
 
-void gpu_chain_options(struct gpu_making *m, const struct gpu_chain *chain, bool known)
+bool gpu_specializes(const struct gpu_making *m)
 {
-    if (!known || !(m->gpu->context->device.is_gpu || m->gpu->config->specializes))
+    return m->gpu->context->device.is_gpu || m->gpu->config->specializes;
+}
+
+void gpu_chain_options(struct gpu_making *m, const struct gpu_chain *chain)
+{
+    if (!gpu_specializes(m))
         return;
     gpu_option(m, "-DFOLLOW=%u", chain->count);
     for (uint32_t i = 0; i < chain->count; i++)

@@ -18,8 +18,8 @@ struct gpu_function {
 bool gpu_function_of(const struct node *n, struct gpu_function *out);
 
 /* Adds to the group the element-wise nodes that read nothing but the result of the node before, and perhaps one other
- * tensor, as long as nobody else sees what stands between. Two nodes are one function where the second multiplies what
- * the first computes by its operand (x * sigmoid(x)). */
+ * tensor, as long as nobody else sees what stands between, and Reshapes before them. Two nodes are one function where
+ * the second multiplies what the first computes by its operand (x * sigmoid(x)). */
 void gpu_follow(const struct gpu *gpu, const struct claiming *c, struct group *group);
 
 /* The followers of a kernel's result. */
@@ -37,9 +37,11 @@ void gpu_chain_add(struct gpu_chain *chain, int code, const struct gpu_operand *
 /* Adds nodes `first` and those behind it, node `first` being a function of the head's operand `operand`, or of the
  * result of the node before it (operand ignored with first > 0). */
 odlc_status gpu_chain_read(struct gpu_making *m, uint32_t first, uint32_t operand, struct gpu_chain *chain) MUST_USE;
-/* The options of the kernel. `known`: its functions may be compiled in, which pays on GPUs; where a build takes longer
- * than it gains they are arguments alone. */
-void gpu_chain_options(struct gpu_making *m, const struct gpu_chain *chain, bool known);
+/* Whether functions are compiled into kernels. GPUs then execute less, and their drivers translate far less; on
+ * processors, where a build takes longer than functions among the arguments do, one program is for all of them. */
+bool gpu_specializes(const struct gpu_making *m);
+/* The options of the kernel. */
+void gpu_chain_options(struct gpu_making *m, const struct gpu_chain *chain);
 /* The arguments for FOLLOW_PARAMS. */
 void gpu_chain_args(struct gpu_making *m, struct gpu_call *call, const struct gpu_chain *chain);
 

@@ -20,14 +20,14 @@ void gpu_gemm_options(struct gpu_making *m, const struct gpu_gemm *p, bool is_pa
         gpu_option(m, "-DPARTS");
     else if (p->bias.dtype != DT_NONE)
         gpu_option(m, "-DBIAS");
-    gpu_chain_options(m, is_part ? &none : p->chain, true);
+    gpu_chain_options(m, is_part ? &none : p->chain);
 }
 
 void gpu_gemm_args(struct gpu_making *m, struct gpu_call *call, const struct gpu_gemm *p, bool is_part)
 {
-    int64_t steps[2][MAX_RANK];
+    int64_t steps[3][MAX_RANK];
     memcpy(steps, p->steps, sizeof(steps));
-    const struct gpu_walk batches = gpu_walk_over(&p->batch, 2, steps);
+    const struct gpu_walk batches = gpu_walk_over(&p->batch, 3, steps);
     gpu_arg(m, call, &p->x);
     gpu_arg(m, call, &p->y);
     gpu_arg(m, call, &p->bias);

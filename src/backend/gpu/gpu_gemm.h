@@ -11,8 +11,8 @@ struct gpu_gemm_shape {
     cl_int rows, columns, depth;
     cl_int x_row, x_step;
     cl_int y_column, y_step;
-    cl_int out_batch, out_row;
-    cl_int out_size, bias_batch;
+    cl_int out_row, out_size;
+    cl_int bias_batch, bias_period;
     cl_int parts, part_depth;
     cl_int images, tap_depth;
 };
@@ -23,7 +23,7 @@ struct gpu_gemm {
     const struct gpu_chain *chain;
     struct gpu_gemm_shape shape; /* with parts 1 */
     struct shape batch;
-    int64_t steps[2][MAX_RANK]; /* elements of x and y per index of a batch axis */
+    int64_t steps[3][MAX_RANK]; /* elements of x, y and out per index of a batch axis */
     bool is_image;              /* x is one, whose windows are the rows; else a matrix */
     struct gpu_window window;
     uint32_t y_input; /* y is that operand of the head, which the way of computing brings to the device */

@@ -9,7 +9,7 @@
 /* The type of panels' elements. */
 static enum dtype panel_dtype(const struct gpu_making *m)
 {
-    return m->is_fixed_product ? DT_INT32 : DT_FLOAT32;
+    return m->math == GPU_MATH_INT || m->math == GPU_MATH_SHORT_INT ? DT_INT32 : DT_FLOAT32;
 }
 
 /* As many sums as registers hold. */
@@ -64,20 +64,28 @@ static odlc_status pack_constant(struct gpu_making *m, const struct gpu_gemm *p,
     TRY(gpu_weights_recall(m, recipe, bytes, &out->buffer));
     if (out->buffer)
         return ODLC_OK;
-    const float *y = gpu_constant(m, 0, p->y_input).data;
-    float *packed = arena_calloc(m->scope->scratch, (size_t)(count * size), sizeof(float));
+    const bool is_stored = m->scope->constants[gpu_node(m, 0)->inputs[p->y_input]].dtype == DT_INT32;
+    const struct buffer constant =
+        is_stored ? m->scope->constants[gpu_node(m, 0)->inputs[p->y_input]] : gpu_constant(m, 0, p->y_input);
+    const char *y = constant.data; /* of elements of four bytes */
+    char *packed = arena_calloc(m->scope->scratch, (size_t)(count * size), sizeof(float));
     for (int64_t b = 0; b < count; b++) {
         int64_t at = 0, rest = b;
         for (int axis = walk.rank - 1; axis >= 0; rest /= walk.dims[axis], axis--)
             at += rest % walk.dims[axis] * walk.strides[0][axis];
         for (int64_t k = 0; k < s->depth; k++)
-            for (int64_t n = 0; n < s->columns; n++)
-                packed[b * size + ((n / panel->columns) * s->depth + k) * panel->columns + n % panel->columns] =
-                    y[at + k * s->y_step + n * s->y_column];
+            for (int64_t n = 0; n < s->columns; n++) {
+                const int64_t to =
+                    b * size + ((n / panel->columns) * s->depth + k) * panel->columns + n % panel->columns;
+                memcpy(packed + to * 4, y + (at + k * s->y_step + n * s->y_column) * 4, 4);
+            }
     }
-    if (out->dtype != DT_FLOAT32) /* whole numbers of 16 bits and a sign at most */
-        for (int64_t i = 0; i < count * size; i++)
-            ((int32_t *)(void *)packed)[i] = (int32_t)packed[i];
+    if (m->is_fixed_product) /* whole numbers of 16 bits and a sign at most */
+        for (int64_t i = 0; i < count * size; i++) {
+            float real;
+            memcpy(&real, packed + i * 4, 4);
+            memcpy(packed + i * 4, &(int32_t){(int32_t)real}, 4);
+        }
     return gpu_weights_keep(m, recipe, packed, bytes, &out->buffer);
 }
 

@@ -123,7 +123,8 @@ static void add_tile_options(struct gpu_making *m, const struct gpu_gemm *p, con
 {
     const struct gpu_gemm_shape *s = &p->shape;
     const struct reading x = read_x(p), y = read_matrix(p, 1, s->columns, s->y_column, s->y_step);
-    const bool by_4 = s->columns % 4 == 0 && s->out_row % 4 == 0 && s->out_batch % 4 == 0 && s->out_size % 4 == 0;
+    const bool by_4 = s->columns % 4 == 0 && s->out_row % 4 == 0 && is_by_4(p->steps[2], p->batch.rank) &&
+                      s->out_size % 4 == 0 && t->c % 4 == 0;
     gpu_option(m, "-DROWS=%d -DCOLUMNS=%d -DDEPTH=%d -DR=%d -DC=%d -DLANES=%d", t->rows, t->columns, t->depth, t->r,
                t->c, LANES);
     gpu_option(m, "-DX_ALONG=%d -DX_RUN=%d -DY_ALONG=%d -DY_RUN=%d -DOUT_RUN=%d", x.along_depth, x.run, y.along_depth,
@@ -154,7 +155,7 @@ static odlc_status add_sum(struct gpu_making *m, const struct gpu_gemm *p, const
     gpu_option_type(m, "O", &p->out);
     if (p->bias.dtype != DT_NONE)
         gpu_option(m, "-DBIAS");
-    gpu_chain_options(m, p->chain, true);
+    gpu_chain_options(m, p->chain);
     TRY(gpu_call_begin(m, "parts", "sum", &call));
     gpu_arg(m, call, parts);
     gpu_arg(m, call, &p->bias);
@@ -175,7 +176,7 @@ odlc_status gpu_gemm_in_tiles(struct gpu_making *m, const struct gpu_gemm *p, co
     if (part.shape.parts == 1)
         return add_product(m, &part, way->tile);
     const struct shape all = {.rank = 2, .dims = {part.shape.parts, p->shape.out_size}};
-    part.out = gpu_room(m, m->is_fixed_product ? p->out.dtype : DT_FLOAT32, &all);
+    part.out = gpu_room(m, m->math == GPU_MATH_REAL ? DT_FLOAT32 : p->out.dtype, &all);
     TRY(add_product(m, &part, way->tile));
     const struct gpu_operand parts = part.out;
     part.out = p->out;

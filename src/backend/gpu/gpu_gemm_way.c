@@ -48,11 +48,11 @@ static const char *case_of(const struct gpu_making *m, const struct gpu_gemm *p)
 {
     const struct gpu_gemm_shape *s = &p->shape;
     return arena_printf(m->scope->scratch,
-                        "%dx%dx%d, %llu of them, steps %d %d %d %d, types %d %d %d, math %d, window %d of %d, "
+                        "%dx%dx%d, %llu of them, steps %d %d %d %d %d, types %d %d %d, math %d, window %d of %d, "
                         "%s, %u behind",
                         s->rows, s->columns, s->depth, (unsigned long long)shape_count(&p->batch), s->x_row, s->x_step,
-                        s->y_column, s->y_step, (int)p->x.dtype, (int)p->bias.dtype, (int)p->out.dtype, (int)m->math,
-                        p->is_image ? s->depth / s->tap_depth : 0, p->is_image ? p->window.stride[2] : 0,
+                        s->y_column, s->y_step, s->out_row, (int)p->x.dtype, (int)p->bias.dtype, (int)p->out.dtype,
+                        (int)m->math, p->is_image ? s->depth / s->tap_depth : 0, p->is_image ? p->window.stride[2] : 0,
                         gpu_is_constant(m, 0, p->y_input) ? "constant" : "computed", p->chain->count);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators that read or write at positions which a tensor gives: GatherElements, GatherNd, ScatterElements, ScatterNd;
- * OneHot; TopK. */
+/* Operators that read or write at positions which a tensor gives: Gather, GatherElements, GatherNd, ScatterElements,
+ * ScatterNd; OneHot; TopK. */
 #include "backend/gpu/gpu_index.h"
 
 #include "kernel/move.h"
@@ -39,6 +39,21 @@ static bool along_axis(const struct node *n, const struct shape *data, const str
     return true;
 }
 
+/* Each index stands for all that has that coordinate along an axis. */
+static bool of_axis(const struct node *n, const struct shape *data, const struct shape *indices, struct targets *out)
+{
+    uint32_t axis;
+    if (!node_axis(n, 0, data->rank, &axis))
+        return false;
+    const int64_t dim = data->dims[axis], behind = (int64_t)shape_count_range(data, axis + 1, data->rank);
+    const struct shape space = SHAPE((int64_t)shape_count_range(data, 0, axis), (int64_t)shape_count(indices), behind);
+    int64_t strides[2][MAX_RANK] = {{dim * behind, 0, 1}, {0, 1, 0}};
+    out->t = (struct gpu_targets){.depth = 1, .dims = {(cl_int)dim}, .strides = {(cl_int)behind}};
+    out->walk = gpu_walk_over(&space, 2, strides);
+    out->count = shape_count(&space);
+    return true;
+}
+
 /* The last axis of the indices holds coordinates of slices. */
 static bool to_slices(const struct node *n, const struct shape *data, const struct shape *indices, struct targets *out)
 {
@@ -62,8 +77,15 @@ static bool to_slices(const struct node *n, const struct shape *data, const stru
 static bool read_targets(const struct node *n, const struct shape *data, const struct shape *indices,
                          struct targets *out)
 {
-    const bool by_axis = n->op->id == OP_GatherElements || n->op->id == OP_ScatterElements;
-    return by_axis ? along_axis(n, data, indices, out) : to_slices(n, data, indices, out);
+    switch (n->op->id) {
+    case OP_Gather:
+        return of_axis(n, data, indices, out);
+    case OP_GatherElements:
+    case OP_ScatterElements:
+        return along_axis(n, data, indices, out);
+    default:
+        return to_slices(n, data, indices, out);
+    }
 }
 
 static void add_targets(struct gpu_making *m, struct gpu_call *call, const struct targets *t,
@@ -95,12 +117,29 @@ static const char *refuse_targets(const struct graph *g, const struct node *n)
     return gpu_moves_raw(g, n) ? gpu_refuse_sizes(g, n) : "its operands differ in type or encoding";
 }
 
-/* ---- GatherElements, GatherNd ---- */
+/* ---- Gather, GatherElements, GatherNd ---- */
 
 static const char *refuse_pick(const struct gpu *gpu, const struct graph *g, const struct node *n)
 {
     (void)gpu;
     return refuse_targets(g, n);
+}
+
+/* Constant indices are looked at once, here. */
+static odlc_status check_indices(const struct gpu_making *m, const struct gpu_targets *t)
+{
+    const struct node *n = gpu_node(m, 0);
+    const struct buffer *b = &m->scope->constants[n->inputs[1]];
+    const uint64_t count = shape_count(&b->shape);
+    int64_t *wide = arena_array(m->scope->scratch, int64_t, count);
+    convert_elements(wide, DT_INT64, b->data, b->dtype, count);
+    for (uint64_t i = 0; i < count; i++) {
+        const int64_t dim = t->dims[i % (uint64_t)t->depth];
+        if (wide[i] < -dim || wide[i] >= dim)
+            return diag_error(m->scope->diags, ODLC_ERR_INVALID, AT(.node = n->name), "run-index",
+                              "an index lies outside of the tensor that it points into");
+    }
+    return ODLC_OK;
 }
 
 static odlc_status prepare_pick(struct gpu_making *m)
@@ -114,6 +153,8 @@ static odlc_status prepare_pick(struct gpu_making *m)
     TRY(gpu_input(m, 0, 1, &indices));
     if (!read_targets(gpu_node(m, 0), &x.shape, &indices.shape, &t))
         return ODLC_ERR_INVALID;
+    if (gpu_is_constant(m, 0, 1))
+        TRY(check_indices(m, &t.t));
     TRY(gpu_watch(m, &fault, &number));
     gpu_move_math(m, &x);
     gpu_option_type(m, "X", &x);

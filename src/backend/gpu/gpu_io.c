@@ -4,17 +4,25 @@
 #include "backend/gpu/gpu_fixed.h"
 #include "backend/gpu/gpu_product.h"
 #include "backend/gpu/gpu_recipe.h"
+#include "backend/gpu/gpu_view.h"
 #include "kernel/fixed_product.h"
 
 /* ---- places ---- */
 
-/* The places of node k: of its inputs, then of its outputs. */
-static const uint32_t *places_of(const struct gpu_making *m, uint32_t k)
+/* The places of a node of the group: of its inputs, then of its outputs. */
+static const uint32_t *places_at(const struct gpu_making *m, uint32_t index)
 {
     const uint32_t *places = m->step->io.places;
-    for (uint32_t i = 0; i < k; i++)
-        places += gpu_node(m, i)->n_inputs + gpu_node(m, i)->n_outputs;
+    for (uint32_t i = 0; i < index; i++) {
+        const struct node *n = graph_node(m->scope->graph, m->group->nodes.data[i]);
+        places += n->n_inputs + n->n_outputs;
+    }
     return places;
+}
+
+static const uint32_t *places_of(const struct gpu_making *m, uint32_t k)
+{
+    return places_at(m, m->head + k);
 }
 
 static struct gpu_operand operand_of(const struct gpu_making *m, tensor_id id, uint32_t place)
@@ -25,11 +33,14 @@ static struct gpu_operand operand_of(const struct gpu_making *m, tensor_id id, u
 
 static struct gpu_operand stored_output(const struct gpu_making *m, uint32_t i)
 {
-    const uint32_t last = (uint32_t)m->group->nodes.count - 1;
+    const uint32_t last = gpu_node_count(m) - 1;
     const struct node *n = gpu_node(m, last);
     if (i >= n->n_outputs || n->outputs[i] == NO_TENSOR)
         return (struct gpu_operand){.place = GPU_FIXED, .dtype = DT_NONE};
-    return operand_of(m, n->outputs[i], places_of(m, last)[n->n_inputs + i]);
+    struct gpu_operand out = operand_of(m, n->outputs[i], places_of(m, last)[n->n_inputs + i]);
+    if (last > 0)
+        out.shape = node_output(m->scope->graph, gpu_node(m, 0), 0)->type->shape;
+    return out;
 }
 
 struct gpu_operand gpu_output(struct gpu_making *m, uint32_t i)
@@ -97,6 +108,12 @@ odlc_status gpu_input(struct gpu_making *m, uint32_t k, uint32_t i, struct gpu_o
     *out = (struct gpu_operand){.place = GPU_FIXED, .dtype = DT_NONE};
     if (place == PLACE_ABSENT || (m->is_fixed_product && i == 2))
         return ODLC_OK;
+    const uint32_t view = k == 0 ? gpu_view_before(m, i) : UINT32_MAX;
+    if (view != UINT32_MAX) {
+        const tensor_id viewed = graph_node(m->scope->graph, m->group->nodes.data[view])->inputs[0];
+        *out = operand_of(m, viewed, places_at(m, view)[0]);
+        return ODLC_OK;
+    }
     const struct gpu_operand stored = operand_of(m, n->inputs[i], place);
     const bool becomes_reals = !m->raw && dtype_is_fixed(stored.dtype);
     if (place != PLACE_CONSTANT && m->is_fixed_product)
@@ -116,13 +133,13 @@ odlc_status gpu_input(struct gpu_making *m, uint32_t k, uint32_t i, struct gpu_o
 void gpu_begin_reals(struct gpu_making *m)
 {
     const struct graph *g = m->scope->graph;
-    const struct node *last = gpu_node(m, (uint32_t)m->group->nodes.count - 1);
+    const struct node *last = gpu_node(m, gpu_node_count(m) - 1);
     m->reals = arena_array(m->scope->scratch, struct gpu_operand, last->n_outputs);
     if (m->is_fixed_product) {
         m->math = gpu_product_math(m);
         return;
     }
-    for (uint32_t k = 0; !m->raw && k < m->group->nodes.count; k++) {
+    for (uint32_t k = 0; !m->raw && k < gpu_node_count(m); k++) {
         const struct node *n = gpu_node(m, k);
         for (uint32_t i = 0; i < n->n_inputs + n->n_outputs; i++) {
             const struct tensor *t = i < n->n_inputs ? node_input(g, n, i) : node_output(g, n, i - n->n_inputs);
@@ -134,7 +151,7 @@ void gpu_begin_reals(struct gpu_making *m)
 
 odlc_status gpu_end_reals(struct gpu_making *m)
 {
-    const struct node *last = gpu_node(m, (uint32_t)m->group->nodes.count - 1);
+    const struct node *last = gpu_node(m, gpu_node_count(m) - 1);
     for (uint32_t i = 0; i < last->n_outputs; i++) {
         const struct gpu_operand stored = stored_output(m, i);
         if (m->reals[i].dtype != DT_NONE)

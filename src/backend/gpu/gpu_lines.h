@@ -13,6 +13,11 @@ struct gpu_lines {
 
 /* Lines along the axes of the mask. */
 struct gpu_lines gpu_lines_along(const struct gpu_making *m, const struct shape *shape, uint32_t axes);
+/* The same with one more operand, which has these strides along the axes of the shape. */
+struct gpu_lines gpu_lines_with(const struct gpu_making *m, const struct shape *shape, uint32_t axes,
+                                const int64_t *other);
+/* Whether elements of a line are neighbours. */
+bool gpu_lines_are_runs(const struct gpu_lines *l);
 
 /* A call of a function of kernels/reduce.cl, with options given before. Arguments begin with the caller's `operands`,
  * then come the numbers of lines and elements; the caller goes on with its own, and ends with gpu_lines_end. */

@@ -57,6 +57,25 @@ static void *place(void *state, void *object, uint64_t offset, uint64_t size)
     return part->buffer;
 }
 
+static void *part(void *state, void *object, void *whole, uint64_t offset, uint64_t size)
+{
+    const cl_buffer_region region = {offset, size};
+    struct gpu_block *block = object;
+    struct gpu_part *new = malloc(sizeof(*new));
+    cl_int error;
+    (void)state;
+    if (!new)
+        return NULL;
+    *new = (struct gpu_part){.next = block->parts, .offset = UINT64_MAX}; /* it is not found by place */
+    new->buffer = clCreateSubBuffer(whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+    if (error != CL_SUCCESS) {
+        free(new);
+        return NULL;
+    }
+    block->parts = new;
+    return new->buffer;
+}
+
 static odlc_status upload(void *state, void *to, const void *host, uint64_t size, bool lasting)
 {
     const struct gpu *gpu = state;
@@ -100,6 +119,7 @@ const struct memory gpu_memory = {.name = "gpu",
                                   .take = take,
                                   .give = give,
                                   .place = place,
+                                  .part = part,
                                   .begin = begin,
                                   .upload = upload,
                                   .download = download,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Norms: the mean over some axes is subtracted, the rest divided by the deviation over the same axes, then weights and
  * biases of other axes take part. */
+#include <string.h>
+
 #include "backend/gpu/gpu_follow.h"
 #include "backend/gpu/gpu_lines.h"
 #include "op/axes.h"
@@ -85,6 +87,40 @@ static void strides_over(const struct shape *space, uint32_t axes, int64_t strid
 
 /* ---- calls ---- */
 
+/* As `norming` in kernels/reduce.cl, whose epsilon is a float or a double: of the former, the last bytes are not
+ * there. */
+struct gpu_norming {
+    cl_int centers, scales, floors, unused;
+    cl_double epsilon;
+};
+
+static void add_norming(struct gpu_making *m, struct gpu_call *call, const struct norm *norm)
+{
+    const cl_float narrow = (cl_float)norm->epsilon;
+    struct gpu_norming args = {norm->centers, norm->scales, norm->floors, 0, norm->epsilon};
+    const bool is_wide = m->math == GPU_MATH_DOUBLE;
+    if (!is_wide)
+        memcpy(&args.unused, &narrow, sizeof(narrow));
+    gpu_arg_bytes(call, &args, is_wide ? sizeof(args) : offsetof(struct gpu_norming, epsilon));
+}
+
+/* What a norm reads and writes. */
+struct operands {
+    struct gpu_operand in[3], out;
+    struct gpu_chain chain;
+};
+
+static void add_types(struct gpu_making *m, const struct operands *o)
+{
+    gpu_option_type(m, "X", &o->in[0]);
+    gpu_option_type(m, "Y", &o->in[1]);
+    gpu_option_type(m, "B", &o->in[2]);
+    gpu_option_type(m, "O", &o->out);
+    gpu_chain_options(m, &o->chain);
+}
+
+/* ---- in two kernels: statistics of each line, then each element by those of its line ---- */
+
 static odlc_status take_statistics(struct gpu_making *m, const struct norm *norm, const struct gpu_operand *x,
                                    struct gpu_operand statistics[2])
 {
@@ -97,59 +133,81 @@ static odlc_status take_statistics(struct gpu_making *m, const struct norm *norm
     gpu_option_type(m, "S", &statistics[0]);
     TRY(gpu_lines_begin(m, &lines, "statistics", (const struct gpu_operand *const[]){x, &statistics[0], &statistics[1]},
                         3, &call));
-    gpu_arg_int(call, norm->centers);
-    gpu_arg_int(call, norm->scales);
-    gpu_arg_int(call, norm->floors);
-    gpu_arg_number(m, call, norm->epsilon);
+    add_norming(m, call, norm);
     gpu_lines_walks(call, &lines);
     return gpu_lines_end(m, call, &lines);
 }
 
-static odlc_status apply(struct gpu_making *m, const struct norm *norm, const struct gpu_operand in[3],
-                         const struct gpu_operand statistics[2], const struct gpu_chain *chain)
+static odlc_status apply(struct gpu_making *m, const struct norm *norm, const struct operands *o,
+                         const struct gpu_operand statistics[2], const int64_t *weights)
 {
-    const struct gpu_operand out = gpu_output(m, 0);
-    const size_t count = shape_count(&out.shape);
+    const size_t count = shape_count(&o->out.shape);
     int64_t strides[2][MAX_RANK];
     struct gpu_call *call;
     strides_over(&norm->space, ~norm->axes, strides[0]);
-    strides_over(&norm->space, norm->weight_axes, strides[1]);
+    memcpy(strides[1], weights, sizeof(strides[1]));
     const struct gpu_walk walk = gpu_walk_over(&norm->space, 2, strides);
-    gpu_option_type(m, "X", &in[0]);
+    add_types(m, o);
     gpu_option_type(m, "S", &statistics[0]);
-    gpu_option_type(m, "Y", &in[1]);
-    gpu_option_type(m, "B", &in[2]);
-    gpu_option_type(m, "O", &out);
-    gpu_chain_options(m, chain, false);
     TRY(gpu_call_begin(m, "reduce", "apply", &call));
-    gpu_arg(m, call, &in[0]);
+    gpu_arg(m, call, &o->in[0]);
     gpu_arg(m, call, &statistics[0]);
     gpu_arg(m, call, &statistics[1]);
-    gpu_arg(m, call, &in[1]);
-    gpu_arg(m, call, &in[2]);
-    gpu_arg(m, call, &out);
+    gpu_arg(m, call, &o->in[1]);
+    gpu_arg(m, call, &o->in[2]);
+    gpu_arg(m, call, &o->out);
     gpu_arg_int(call, (int64_t)count);
-    gpu_arg_int(call, in[1].dtype != DT_NONE);
-    gpu_arg_int(call, in[2].dtype != DT_NONE);
+    gpu_arg_int(call, o->in[1].dtype != DT_NONE);
+    gpu_arg_int(call, o->in[2].dtype != DT_NONE);
     gpu_arg_bytes(call, &walk, sizeof(walk));
-    gpu_chain_args(m, call, chain);
+    gpu_chain_args(m, call, &o->chain);
     return gpu_call_end(m, call, 1, &count);
+}
+
+/* ---- in one kernel: of runs, when lines keep the device busy, and of few elements, which launches cost more than ----
+ */
+
+enum { MANY_LINES = 64, FEW_ELEMENTS = 1 << 18 };
+
+static bool is_one_kernel(const struct gpu_lines *l)
+{
+    return (gpu_lines_are_runs(l) && l->lines >= MANY_LINES) || l->lines * l->count <= FEW_ELEMENTS;
+}
+
+static odlc_status normalize(struct gpu_making *m, const struct norm *norm, const struct operands *o,
+                             const struct gpu_lines *lines)
+{
+    struct gpu_call *call;
+    add_types(m, o);
+    TRY(gpu_lines_begin(m, lines, "norm", (const struct gpu_operand *const[]){&o->in[0], &o->in[1], &o->in[2], &o->out},
+                        4, &call));
+    add_norming(m, call, norm);
+    gpu_arg_int(call, o->in[1].dtype != DT_NONE);
+    gpu_arg_int(call, o->in[2].dtype != DT_NONE);
+    gpu_lines_walks(call, lines);
+    gpu_chain_args(m, call, &o->chain);
+    return gpu_lines_end(m, call, lines);
 }
 
 static odlc_status prepare(struct gpu_making *m)
 {
-    struct gpu_operand in[3], statistics[2];
-    struct gpu_chain chain = {.count = 0};
+    struct operands o = {.out = gpu_output(m, 0)};
+    struct gpu_operand statistics[2];
+    int64_t weights[MAX_RANK];
     struct norm norm;
     if (m->math == GPU_MATH_REAL)
         m->math = GPU_MATH_FLOAT;
     for (uint32_t i = 0; i < 3; i++)
-        TRY(gpu_input(m, 0, i, &in[i]));
-    TRY(gpu_chain_read(m, 1, 0, &chain));
-    if (!read_norm(gpu_node(m, 0), &in[0].shape, &norm))
+        TRY(gpu_input(m, 0, i, &o.in[i]));
+    TRY(gpu_chain_read(m, 1, 0, &o.chain));
+    if (!read_norm(gpu_node(m, 0), &o.in[0].shape, &norm))
         return ODLC_ERR_INVALID;
-    TRY(take_statistics(m, &norm, &in[0], statistics));
-    return apply(m, &norm, in, statistics, &chain);
+    strides_over(&norm.space, norm.weight_axes, weights);
+    const struct gpu_lines lines = gpu_lines_with(m, &norm.space, norm.axes, weights);
+    if (is_one_kernel(&lines))
+        return normalize(m, &norm, &o, &lines);
+    TRY(take_statistics(m, &norm, &o.in[0], statistics));
+    return apply(m, &norm, &o, statistics, weights);
 }
 
 static const char *refuse(const struct gpu *gpu, const struct graph *g, const struct node *n)

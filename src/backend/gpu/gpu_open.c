@@ -12,6 +12,7 @@
 #include "backend/gpu/gpu_kernels.h"
 #include "backend/gpu/gpu_memory.h"
 #include "backend/gpu/gpu_package.h"
+#include "backend/gpu/gpu_program.h"
 #include "backend/gpu/gpu_repository.h"
 #include "backend/gpu/gpu_tuning.h"
 #include "backend/gpu/gpu_weights.h"
@@ -48,6 +49,7 @@ odlc_status gpu_context_create(struct diags *diags, const char *wanted, struct g
     if (getrandom(context->hash_key, sizeof(context->hash_key), GRND_NONBLOCK) < 0)
         context->hash_key[0] = (uint64_t)(uintptr_t)context;
     (void)pthread_mutex_init(&context->lock, NULL);
+    gpu_builders_init(context);
     *out = context;
     return ODLC_OK;
 }
@@ -103,6 +105,7 @@ void gpu_context_destroy(struct gpu_context *context)
 {
     if (!context)
         return;
+    gpu_builders_end(context);
     gpu_weights_drop_all(context);
     gpu_kernels_drop_all(context);
     gpu_packages_drop_all(context);

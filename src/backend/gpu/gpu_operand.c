@@ -65,7 +65,12 @@ enum dtype gpu_inner_type(const struct gpu *gpu, enum dtype dtype)
 
 const struct node *gpu_node(const struct gpu_making *m, uint32_t k)
 {
-    return graph_node(m->scope->graph, m->group->nodes.data[k]);
+    return graph_node(m->scope->graph, m->group->nodes.data[m->head + k]);
+}
+
+uint32_t gpu_node_count(const struct gpu_making *m)
+{
+    return (uint32_t)m->group->nodes.count - m->head;
 }
 
 /* ---- weights ---- */

@@ -33,7 +33,7 @@ static odlc_status prepare(struct gpu_making *m)
     const struct gpu_window window = gpu_window_of(&w);
     gpu_option_type(m, "X", &x);
     gpu_option_type(m, "O", &out);
-    gpu_chain_options(m, &chain, false);
+    gpu_chain_options(m, &chain);
     TRY(gpu_call_begin(m, "pool", "pool", &call));
     gpu_arg(m, call, &x);
     gpu_arg(m, call, &out);

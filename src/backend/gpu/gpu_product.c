@@ -42,6 +42,22 @@ const char *gpu_refuse_fixed_product(const struct gpu *gpu, const struct graph *
     return gpu_refuse_sizes(g, n);
 }
 
+static bool is_int(const struct tensor *t)
+{
+    return t && t->type->dtype == DT_INT32;
+}
+
+bool gpu_is_int_product(const struct graph *g, const struct node *n)
+{
+    return is_int(node_input(g, n, 0)) && is_int(node_input(g, n, 1)) && is_int(node_output(g, n, 0)) &&
+           (!node_input(g, n, 2) || is_int(node_input(g, n, 2)));
+}
+
+const char *gpu_refuse_product(const struct gpu *gpu, const struct graph *g, const struct node *n)
+{
+    return gpu_is_int_product(g, n) ? gpu_refuse_sizes(g, n) : gpu_refuse_types(gpu, g, n);
+}
+
 /* ---- operands ---- */
 
 /* The largest of |q + o|. */

@@ -12,6 +12,11 @@ bool gpu_is_fixed_product(const struct graph *g, const struct node *n);
 /* Why such a node is not taken; NULL: it is. */
 const char *gpu_refuse_fixed_product(const struct gpu *gpu, const struct graph *g, const struct node *n);
 
+/* Whether a product is one of Int_32 tensors, whose sums wrap. */
+bool gpu_is_int_product(const struct graph *g, const struct node *n);
+/* The refusal of products but for those of fixed-point operands; NULL: the types have kernels. */
+const char *gpu_refuse_product(const struct gpu *gpu, const struct graph *g, const struct node *n);
+
 /* With is_fixed_product: operand i (0 or 1) from its place, the room of the sums, and what makes the result of them. */
 odlc_status gpu_product_input(struct gpu_making *m, const struct gpu_operand *stored, struct gpu_operand *out) MUST_USE;
 struct gpu_operand gpu_product_sums(struct gpu_making *m, const struct shape *shape);

@@ -10,7 +10,7 @@ static void key_of(const struct gpu_making *m, const char *recipe, uint64_t key[
     text t = {0};
     text_add(scratch, &t, "%llx/%d/%d/%d", (unsigned long long)m->gpu->config->container.hash,
              (int)m->gpu->config->precision, (int)m->math, m->is_fixed_product);
-    for (uint32_t k = 0; k < m->group->nodes.count; k++)
+    for (uint32_t k = 0; k < gpu_node_count(m); k++)
         text_add(scratch, &t, "/%s", gpu_node(m, k)->name);
     gpu_binary_key(t.data, recipe, key);
 }

@@ -49,7 +49,7 @@ static odlc_status prepare_reduction(struct gpu_making *m)
     const struct gpu_lines lines = gpu_lines_along(m, &x.shape, axes);
     gpu_option_type(m, "X", &x);
     gpu_option_type(m, "O", &out);
-    gpu_chain_options(m, &chain, false);
+    gpu_chain_options(m, &chain);
     TRY(gpu_lines_begin(m, &lines, "reduce", (const struct gpu_operand *const[]){&x, &out}, 2, &call));
     gpu_arg_int(call, (int64_t)kind_of(n->op->id));
     gpu_arg_int(call, n->op->id == OP_ReduceMean);
@@ -85,7 +85,7 @@ static odlc_status prepare_softmax(struct gpu_making *m)
     const struct gpu_lines lines = gpu_lines_along(m, &x.shape, 1U << axis);
     gpu_option_type(m, "X", &x);
     gpu_option_type(m, "O", &out);
-    gpu_chain_options(m, &chain, false);
+    gpu_chain_options(m, &chain);
     TRY(gpu_lines_begin(m, &lines, "softmax", (const struct gpu_operand *const[]){&x, &out}, 2, &call));
     gpu_arg_int(call, n->op->id == OP_LogSoftmax);
     gpu_arg_number(m, call, node_float(n, PARAM_beta, 1));

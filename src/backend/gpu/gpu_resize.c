@@ -65,7 +65,7 @@ static odlc_status prepare(struct gpu_making *m)
     TRY(give_weights(m, &t, &weights));
     gpu_option_type(m, "X", &x);
     gpu_option_type(m, "O", &out);
-    gpu_chain_options(m, &chain, false);
+    gpu_chain_options(m, &chain);
     TRY(gpu_call_begin(m, "resize", r.nearest ? "resize_nearest" : "resize", &call));
     gpu_arg(m, call, &x);
     gpu_arg(m, call, &out);

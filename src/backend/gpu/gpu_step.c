@@ -55,9 +55,11 @@ void gpu_option_type(struct gpu_making *m, const char *name, const struct gpu_op
         gpu_option(m, "-D%s=%s", name, type);
 }
 
-static void release_kernel(void *kernel)
+static void release_kernel(void *object)
 {
-    (void)clReleaseKernel(kernel);
+    const struct gpu_call *call = object;
+    if (call->kernel)
+        (void)clReleaseKernel(call->kernel);
 }
 
 odlc_status gpu_call_add(struct gpu_making *m, const struct gpu_source *source, const char *function,
@@ -65,11 +67,9 @@ odlc_status gpu_call_add(struct gpu_making *m, const struct gpu_source *source, 
 {
     struct arena *arena = m->scope->arena;
     struct gpu_call *call = arena_new(arena, struct gpu_call);
-    call->options = options;
-    TRY((m->is_trial ? gpu_kernel_try : gpu_kernel_get)(m->gpu->context, m->scope->diags, source, function, options,
-                                                        &call->kernel));
-    arena_defer(arena, release_kernel, call->kernel);
-    call->name = name;
+    *call = (struct gpu_call){.name = name, .function = function, .options = options, .arena = arena};
+    TRY(gpu_program_take(m->gpu->context, source, options, !m->is_trial, &call->program));
+    arena_defer(arena, release_kernel, call);
     vec_push(arena, &m->step->calls, call);
     *out = call;
     return ODLC_OK;
@@ -86,6 +86,7 @@ odlc_status gpu_call_begin(struct gpu_making *m, const char *source, const char 
     else if (m->math == GPU_MATH_REAL && m->gpu->config->precision == GPU_PRECISION_FP16 &&
              m->gpu->context->device.has_half)
         gpu_option(m, "-DHALF_MATH");
+    gpu_option(m, "-DKERNEL_%s", function);
     const char *options = m->options.data ? m->options.data : "";
     TRY(gpu_call_add(m, gpu_source_find(source), function, options,
                      arena_printf(m->scope->arena, "%s.%s", source, function), out));
@@ -101,11 +102,32 @@ static void note_arg(struct gpu_call *call, size_t size, const void *value)
     call->arguments = hash_bytes(key, both, sizeof(both));
 }
 
-static void set_arg(struct gpu_call *call, size_t size, const void *value)
+static void set_now(struct gpu_call *call, const struct gpu_argument *a)
 {
-    const cl_int error = clSetKernelArg(call->kernel, call->n_args++, size, value);
+    const cl_int error = clSetKernelArg(call->kernel, a->index, a->size, a->value);
     if (call->error == CL_SUCCESS)
         call->error = error;
+}
+
+static void set_arg(struct gpu_call *call, size_t size, const void *value)
+{
+    struct gpu_argument a = {.index = call->n_args++, .size = size, .value = value};
+    if (call->kernel) {
+        set_now(call, &a);
+        return;
+    }
+    a.value = value ? arena_memdup(call->arena, value, size) : NULL;
+    vec_push(call->arena, &call->waiting, a);
+}
+
+odlc_status gpu_call_settle(const struct gpu *gpu, struct gpu_call *call)
+{
+    if (call->kernel)
+        return ODLC_OK;
+    TRY(gpu_program_kernel(gpu->context, gpu->diags, call->program, call->function, &call->kernel));
+    for (size_t i = 0; i < call->waiting.count; i++)
+        set_now(call, &call->waiting.data[i]);
+    return gpu_check(gpu, call->name, call->error);
 }
 
 void gpu_arg(struct gpu_making *m, struct gpu_call *call, const struct gpu_operand *operand)

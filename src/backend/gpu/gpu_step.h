@@ -67,12 +67,23 @@ struct gpu_binding {
     uint64_t withdrawn; /* the context's, when it got that */
 };
 
-/* A kernel with its arguments. */
+/* An argument that a kernel gets when it is there. */
+struct gpu_argument {
+    cl_uint index;
+    size_t size;
+    const void *value; /* NULL: local memory, or no buffer */
+};
+
+/* A kernel with its arguments. While its program is built, it has none yet, and arguments wait for it. */
 struct gpu_call {
-    cl_kernel kernel;
-    const char *name;    /* "matmul.product": source and function */
-    const char *options; /* of its build, in the scope's scratch while it is prepared */
-    uint64_t arguments;  /* a hash of those that are no buffers */
+    struct gpu_program *program;
+    cl_kernel kernel;     /* NULL: until gpu_call_settle */
+    const char *name;     /* "matmul.product": source and function */
+    const char *function; /* of the source */
+    const char *options;  /* of its build, in the scope's scratch while it is prepared */
+    struct arena *arena;
+    VEC(struct gpu_argument) waiting;
+    uint64_t arguments; /* a hash of those that are no buffers */
     cl_uint n_args, dims;
     cl_int error; /* the first of setting arguments */
     size_t global[3], local[3];
@@ -110,6 +121,7 @@ struct gpu_making {
     bool is_fixed_product; /* operands are integers, the result is sums of their products (gpu_product.h) */
     const struct backend_scope *scope;
     const struct group *group;
+    uint32_t head; /* where that stands in the group, behind Transposes of its operands (gpu_view.h) */
     struct gpu_step *step;
     text options;              /* of the next kernel */
     struct gpu_operand *reals; /* per output of the last node: what stands for a fixed-point one, or DT_NONE */
@@ -127,12 +139,15 @@ struct gpu_op {
     bool fuses;      /* element-wise ops behind the node can be part of its step (gpu_follow.h) */
 };
 
-/* The node k of the group; 0 is its head. */
+/* The node k of the group from its head on, which is 0; how many there are. */
 const struct node *gpu_node(const struct gpu_making *m, uint32_t k);
+uint32_t gpu_node_count(const struct gpu_making *m);
 /* Operand i of node k. Constants of reals are brought to the device in the type that the precision mode gives inner
- * tensors, others as they are stored. Absent: dtype DT_NONE and a buffer NULL. */
+ * tensors, others as they are stored. What a Transpose before the head gives is the operand of that. Absent: dtype
+ * DT_NONE and a buffer NULL. */
 odlc_status gpu_input(struct gpu_making *m, uint32_t k, uint32_t i, struct gpu_operand *out) MUST_USE;
-/* Output i of the head, or, of a head with one output, the result of the last node of the group. */
+/* Output i of the head, or, of a head with one output, the result of the last node of the group, as the head's shape
+ * has its elements. */
 struct gpu_operand gpu_output(struct gpu_making *m, uint32_t i);
 /* Whether node k reads constant i; its elements as float32, in the scope's scratch: for rows that pack weights. */
 bool gpu_is_constant(const struct gpu_making *m, uint32_t k, uint32_t i);
@@ -163,6 +178,9 @@ odlc_status gpu_call_begin(struct gpu_making *m, const char *source, const char 
 /* The same of any source, with the name that it has for profiles. */
 odlc_status gpu_call_add(struct gpu_making *m, const struct gpu_source *source, const char *function,
                          const char *options, const char *name, struct gpu_call **out) MUST_USE;
+/* The kernel with the arguments that it has so far: waits for its program, reports why there is none. Without effect on
+ * a call that has its kernel. */
+odlc_status gpu_call_settle(const struct gpu *gpu, struct gpu_call *call) MUST_USE;
 void gpu_arg(struct gpu_making *m, struct gpu_call *call, const struct gpu_operand *operand);
 void gpu_arg_int(struct gpu_call *call, int64_t value);                         /* as cl_int */
 void gpu_arg_number(struct gpu_making *m, struct gpu_call *call, double value); /* as `number` */

@@ -68,6 +68,9 @@ static bool make_stand_ins(struct measuring *m)
 static bool bind(struct arena *arena, struct measuring *m)
 {
     for (size_t c = 0; c < m->calls.count; c++)
+        if (gpu_call_settle(m->gpu, m->calls.data[c]) != ODLC_OK)
+            return false;
+    for (size_t c = 0; c < m->calls.count; c++)
         for (size_t i = 0; i < m->calls.data[c]->bindings.count; i++) {
             const struct gpu_binding *b = &m->calls.data[c]->bindings.data[i];
             struct stand_in *s = stand_in_of(arena, m, b->place);
@@ -283,15 +286,14 @@ static odlc_status make_group(struct gpu_making *m, const void *object, uint32_t
 static void add_group(struct gpu_making *m, struct gpu_candidates *c, struct groups *g, const size_t *size)
 {
     const struct gpu_device *d = &m->gpu->context->device;
-    size_t all = 1, most = 0;
-    (void)clGetKernelWorkGroupInfo(g->call->kernel, d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof(most), &most, NULL);
+    size_t all = 1;
     for (cl_uint k = 0; k < g->dims; k++) {
         all *= size[k];
         if (size[k] > d->max_items[k] || (size[k] > 1 && size[k] >= 2 * g->items[k]))
             return;
     }
     const char *name = arena_printf(m->scope->scratch, "%zux%zux%zu", size[0], size[1], size[2]);
-    if (all > most || c->count == GPU_MOST_CANDIDATES || index_of(c, name) < c->count)
+    if (all > d->max_group || c->count == GPU_MOST_CANDIDATES || index_of(c, name) < c->count)
         return;
     memcpy(g->sizes[c->count], size, sizeof(g->sizes[0]));
     c->names[c->count++] = name;

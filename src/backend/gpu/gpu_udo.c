@@ -210,6 +210,7 @@ static odlc_status add_kernel(struct gpu_making *m, const struct operands *o, co
     TRY(gpu_package_source(m->gpu->context, o->op, k->source, &source));
     TRY(gpu_call_add(m, source, k->name, k->options, arena_printf(m->scope->arena, "%s.%s", o->op->package, k->name),
                      &call));
+    TRY(gpu_call_settle(m->gpu, call));
     TRY(add_args(m, call, o, k));
     TRY(choose_group(m, o->op, call, k, group));
     return gpu_call_end_groups(m, call, k->dims, k->global, group);

@@ -9,9 +9,10 @@ from typing import Any, Iterable, Optional, Union
 
 from . import _structs as c
 from ._errors import check
-from ._inspect import Container, as_container
-from ._library import lib, listed, taken_text, text
+from ._inspect import Container, as_container, reported
+from ._library import WORK_FN, lib, listed, text
 from ._owned import Handle, Source
+from ._progress import Progress, Watch, counts
 
 
 def _categories() -> list[str]:
@@ -73,28 +74,37 @@ class Diff:
 
     def report(self) -> dict[str, Any]:
         """The report of `dlc-diff --json` (docs/dlc-diff-json.md)."""
-        status, report = taken_text(lib.odlc_diff_json, self._handle.address)
-        check(status, [])
-        return json.loads(report)
+        return json.loads(reported(lib.odlc_diff_json, self._handle.address))
+
+    def text(self, *, width: int = 0) -> str:
+        """The report of `dlc-diff`; width: characters of a line that tables are fitted to (0: as wide as they are)."""
+        options = c.ReportOptions(ctypes.sizeof(c.ReportOptions), width=width)
+        return reported(lib.odlc_diff_text, self._handle.address, ctypes.byref(options))
+
+    def csv(self) -> str:
+        """What `dlc-diff --save` writes: CSV, with lines that end in CR LF."""
+        return reported(lib.odlc_diff_csv, self._handle.address)
 
 
 def diff(first: Union[Container, Source], second: Union[Container, Source], *, categories: Optional[Iterable[str]] = None,
-         by_id: bool = False, hits: bool = False) -> Diff:
+         by_id: bool = False, hits: bool = False, progress: Optional[Progress] = None) -> Diff:
     """Compares two containers, paths or bytes.
 
     categories: what is compared, all without: metadata, copyrights, layers, parameters, outputs, dimensions, types,
     encodings, weights. by_id: layers and tensors are paired by their ids, not by names. hits: what is the same is
-    listed, too."""
+    listed, too. progress(done, total) counts bytes of the first one's constants."""
     known, bits = _categories(), 0
     for name in categories or ():
         if name not in known:
             raise ValueError(f"there is no category {name!r}: {', '.join(known)}")
         bits |= 1 << known.index(name)
     containers = as_container(first), as_container(second)
-    options = c.DiffOptions(ctypes.sizeof(c.DiffOptions), bits, by_id, hits)
     address = ctypes.c_void_p()
-    check(lib.odlc_diff_new(containers[0].handle.address, containers[1].handle.address, ctypes.byref(options),
-                            ctypes.byref(address)), [])
+    with Watch(WORK_FN, progress, counts) as watch:
+        options = c.DiffOptions(ctypes.sizeof(c.DiffOptions), bits, by_id, hits, watch.callback)
+        status = lib.odlc_diff_new(containers[0].handle.address, containers[1].handle.address, ctypes.byref(options),
+                                   ctypes.byref(address))
+    check(status, [])
     handle = Handle(address.value, lib.odlc_diff_free)
     handle.kept = [one.handle for one in containers]
     return Diff(handle)

@@ -9,9 +9,11 @@ from typing import Any, Iterator, Optional, Union
 
 import numpy as np
 
+from . import _structs as c
 from ._errors import Diagnostic, check
-from ._library import lib, listed, raw, taken_text, text
-from ._owned import Closable, Handle, Source, array_at, open_source
+from ._library import WORK_FN, lib, listed, raw, taken_text, text
+from ._owned import Closable, Handle, Source, array_at, as_buffer, open_source
+from ._progress import Progress, Watch, counts
 
 # Elements as they lie in a container. Fixed-point ones are integers; those of four bits take a byte each.
 _DTYPES = {
@@ -23,6 +25,13 @@ _DTYPES = {
 _BOOL, _INT, _UINT, _FLOAT, _STRING, _TENSOR, _NESTED = range(7)
 _CLASS_STRING = 5
 _RUNTIMES = (("CPU", 1), ("GPU", 2), ("DSP", 4))
+
+
+def reported(function: Any, *arguments: Any) -> str:
+    """A text that a function of the library makes."""
+    status, report = taken_text(function, *arguments)
+    check(status, [])
+    return report
 
 
 def dtype_of(name: str) -> np.dtype:
@@ -300,10 +309,21 @@ class Container(Closable):
             raise KeyError(f"there is no graph {name!r}" if name else f"there are {len(self.graphs)} graphs: name one")
         return Graph(self.handle, found.contents)
 
-    def verify(self) -> list[Diagnostic]:
-        """Looks for all faults, for which the whole file is read, and gives them; empty: there are none."""
+    def _watched(self, progress: Optional[Progress], call: Any) -> Any:
+        address = self.handle.address
+        with Watch(WORK_FN, progress, counts) as watch:
+            lib.odlc_container_set_progress(address, watch.callback, None)
+            try:
+                return call(address)
+            finally:
+                lib.odlc_container_set_progress(address, WORK_FN(), None)
+                self._seen = len(self.diagnostics) if watch.ended else self._seen
+
+    def verify(self, *, progress: Optional[Progress] = None) -> list[Diagnostic]:
+        """Looks for all faults, for which the whole file is read, and gives them; empty: there are none. progress(done,
+        total) counts bytes."""
         before = len(self.diagnostics)
-        status = lib.odlc_container_verify(self.handle.address)
+        status = self._watched(progress, lib.odlc_container_verify)
         found = self.diagnostics[before:]
         self._seen = before + len(found)
         if status not in (0, 3):  # findings are ODLC_ERR_INVALID
@@ -312,9 +332,36 @@ class Container(Closable):
 
     def report(self) -> dict[str, Any]:
         """The report of `dlc-info --json` (docs/dlc-info-json.md)."""
-        status, report = taken_text(lib.odlc_container_json, self.handle.address, None)
-        check(status, [])
-        return json.loads(report)
+        return json.loads(reported(lib.odlc_container_json, self.handle.address, None))
+
+    def text(self, *, nodes: Optional[str] = None, all_encodings: bool = False, memory: bool = False, compact: bool = False,
+             width: int = 0) -> str:
+        """The report of `dlc-info`. nodes: only those whose names match the shell pattern; all_encodings: those of every
+        channel; memory: what an inference needs; compact: a line for each node; width: characters of a line that tables
+        are fitted to (0: as wide as they are)."""
+        options = c.ReportOptions(ctypes.sizeof(c.ReportOptions), raw(nodes), 0, all_encodings, memory, compact, width, 0)
+        return reported(lib.odlc_container_text, self.handle.address, ctypes.byref(options))
+
+    def csv(self, *, nodes: Optional[str] = None, all_encodings: bool = False) -> str:
+        """The table of nodes that `dlc-info --save` writes: CSV, with lines that end in CR LF."""
+        options = c.ReportOptions(ctypes.sizeof(c.ReportOptions), raw(nodes), 0, all_encodings, 0, 0, 0, 0)
+        return reported(lib.odlc_container_csv, self.handle.address, ctypes.byref(options))
+
+    def page(self, *, graph: Optional[str] = None, before: Optional[Source | Container] = None,
+             report: Optional[Source] = None, explanation: Optional[Source] = None,
+             progress: Optional[Progress] = None) -> str:
+        """The page of `dlc-viewer`, one HTML file that needs no network; write it as UTF-8. graph: that is shown first.
+        before: a container that it is compared with; report: a report of `dlc-quantize`, path or bytes of JSON, by which
+        ops are coloured; explanation: one of `net-run`, which takes the place of the graph. progress(done, total) counts
+        bytes of constants."""
+        kept = as_container(before) if before is not None else None
+        files = [None if source is None else as_buffer(source) for source in (report, explanation)]
+        options = c.PageOptions(ctypes.sizeof(c.PageOptions), raw(graph), kept.handle.address if kept else None,
+                                *(None if file is None else ctypes.pointer(file.struct) for file in files))
+        status, page = self._watched(progress, lambda address: taken_text(lib.odlc_container_page, address,
+                                                                          ctypes.byref(options)))
+        self._check(status)
+        return page
 
 
 def as_container(source: Union[Container, Source]) -> Container:

@@ -10,7 +10,7 @@ from . import _structs as c
 NAME = "libopendlc.so.0"
 LEAST_VERSION = 1000  # 0.1.0
 _LIST = POINTER(c_char_p)
-WORK_FN = CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64)
+WORK_FN = c.WORK_FN
 PROGRESS_FN = CFUNCTYPE(c_int, c_void_p, POINTER(c.Progress))
 
 _SIZE = POINTER(c_size_t)
@@ -35,6 +35,7 @@ _FUNCTIONS = {
     "odlc_container_free": (None, [c_void_p]),
     "odlc_container_open": (c_int, [c_void_p, c_char_p]),
     "odlc_container_open_bytes": (c_int, [c_void_p, POINTER(c.Bytes)]),
+    "odlc_container_set_progress": (None, [c_void_p, WORK_FN, c_void_p]),
     "odlc_container_verify": (c_int, [c_void_p]),
     "odlc_container_diags": (POINTER(c.Diag), [c_void_p, _SIZE]),
     "odlc_container_summary": (POINTER(c.Summary), [c_void_p]),
@@ -43,6 +44,9 @@ _FUNCTIONS = {
     "odlc_container_find_tensor": (POINTER(c.Tensor), [c_void_p, POINTER(c.Graph), c_char_p]),
     "odlc_container_find_op": (POINTER(c.Op), [c_void_p, POINTER(c.Graph), c_char_p]),
     "odlc_container_json": (c_int, [c_void_p, c_void_p, POINTER(c_void_p), _SIZE]),
+    "odlc_container_text": (c_int, [c_void_p, POINTER(c.ReportOptions), POINTER(c_void_p), _SIZE]),
+    "odlc_container_csv": (c_int, [c_void_p, POINTER(c.ReportOptions), POINTER(c_void_p), _SIZE]),
+    "odlc_container_page": (c_int, [c_void_p, POINTER(c.PageOptions), POINTER(c_void_p), _SIZE]),
     "odlc_tensor_int": (c_int64, [POINTER(c.Tensor), c_uint64]),
     "odlc_tensor_string": (c_char_p, [POINTER(c.Tensor), c_uint64]),
     "odlc_tensor_doubles": (None, [POINTER(c.Tensor), c_uint64, c_size_t, POINTER(c_double)]),
@@ -55,6 +59,8 @@ _FUNCTIONS = {
     "odlc_diff_notes": (_LIST, [c_void_p, _SIZE]),
     "odlc_diff_count": (None, [c_void_p, c_int, POINTER(c_uint64), POINTER(c_uint64)]),
     "odlc_diff_json": (c_int, [c_void_p, POINTER(c_void_p), _SIZE]),
+    "odlc_diff_text": (c_int, [c_void_p, POINTER(c.ReportOptions), POINTER(c_void_p), _SIZE]),
+    "odlc_diff_csv": (c_int, [c_void_p, POINTER(c_void_p), _SIZE]),
     "odlc_diff_category_name": (c_char_p, [c_int]),
     "odlc_run_new": (c_void_p, []),
     "odlc_run_free": (None, [c_void_p]),

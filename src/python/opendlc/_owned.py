@@ -42,6 +42,14 @@ def is_bytes(source: Any) -> bool:
     return isinstance(source, (bytes, bytearray, memoryview, np.ndarray))
 
 
+def as_buffer(source: Source) -> Buffer:
+    """A file, or bytes, in memory."""
+    if is_bytes(source):
+        return Buffer("file in memory", source)
+    with open(source, "rb") as file:
+        return Buffer(source, file.read())
+
+
 def open_source(handle: Handle, source: Source, open_path: Any, open_bytes: Any, *more: Any) -> int:
     """Opens a path, or bytes, which the handle keeps then; gives the status."""
     if not is_bytes(source):

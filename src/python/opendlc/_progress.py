@@ -21,7 +21,7 @@ class Watch:
         self.callback = kind(self._told)
 
     def _told(self, *told: Any) -> int:
-        if self._error is not None or self._interrupts:
+        if self.ended:
             return 1
         if self._progress is None:
             return 0
@@ -34,6 +34,11 @@ class Watch:
     def _interrupted(self, number: int, frame: Any) -> None:
         # A handler that raised would do so on the way into the callback, where ctypes forgets exceptions.
         self._interrupts.append((number, frame))
+
+    @property
+    def ended(self) -> bool:
+        """Whether an exception is to be raised."""
+        return self._error is not None or bool(self._interrupts)
 
     def __enter__(self) -> "Watch":
         handler = signal.getsignal(signal.SIGINT)

@@ -62,8 +62,8 @@ class Run(Closable):
     the order in which they are asked. packages: registration libraries of op packages. isolate: executes in a process
     of its own, and ends what takes longer than so many seconds (0: nothing).
 
-    progress(done, total), of the constructor and of a call, counts steps that are prepared and executed. What stops
-    them: a result that is True (StoppedError), an exception, Ctrl-C; a call can be repeated then."""
+    progress(done, total), of the constructor and of a call, counts bytes of the container, then steps that are prepared,
+    and steps that are executed. What stops them: a result that is True (StoppedError), an exception, Ctrl-C; a call can be repeated then."""
 
     _diags = lib.odlc_run_diags
 
@@ -75,7 +75,7 @@ class Run(Closable):
             raise ValueError("outputs, nodes and everything exclude each other")
         super().__init__(Handle(lib.odlc_run_new(), lib.odlc_run_free))
         handle = self.handle
-        self._check(open_source(handle, source, lib.odlc_run_open, lib.odlc_run_open_bytes))
+        self._check(self._watched(progress, lambda: open_source(handle, source, lib.odlc_run_open, lib.odlc_run_open_bytes)))
         if backends is not None:
             self._check(lib.odlc_run_set_backends(handle.address, *names(backends)))
         self._check(lib.odlc_run_set_threads(handle.address, threads))

@@ -2,7 +2,9 @@
 """The structs of the C headers (include/opendlc), member for member."""
 
 import ctypes
-from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint, c_uint32, c_uint64, c_void_p
+from ctypes import CFUNCTYPE, POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint, c_uint32, c_uint64, c_void_p
+
+WORK_FN = CFUNCTYPE(c_int, c_void_p, c_uint64, c_uint64)
 
 
 class Bytes(ctypes.Structure):
@@ -111,7 +113,18 @@ class Difference(ctypes.Structure):
 
 
 class DiffOptions(ctypes.Structure):
-    _fields_ = [("struct_size", c_size_t), ("categories", c_uint), ("by_id", c_int), ("hits", c_int)]
+    _fields_ = [("struct_size", c_size_t), ("categories", c_uint), ("by_id", c_int), ("hits", c_int), ("progress", WORK_FN),
+                ("progress_user", c_void_p)]
+
+
+class ReportOptions(ctypes.Structure):
+    _fields_ = [("struct_size", c_size_t), ("nodes", c_char_p), ("targets", c_uint), ("all_encodings", c_int),
+                ("memory", c_int), ("compact", c_int), ("width", c_size_t), ("colours", c_int)]
+
+
+class PageOptions(ctypes.Structure):
+    _fields_ = [("struct_size", c_size_t), ("graph", c_char_p), ("before", c_void_p), ("report", POINTER(Bytes)),
+                ("explanation", POINTER(Bytes))]
 
 
 # Structs by their names in C, for the test that compares them with the headers.
@@ -121,4 +134,5 @@ BY_NAME = {
     "odlc_metadata": Metadata, "odlc_summary": Summary, "odlc_op_report": OpReport,
     "odlc_conversion_summary": ConversionSummary, "odlc_progress": Progress, "odlc_io": IO, "odlc_step": Step,
     "odlc_diff_statistics": DiffStatistics, "odlc_difference": Difference, "odlc_diff_options": DiffOptions,
+    "odlc_report_options": ReportOptions, "odlc_page_options": PageOptions,
 }

@@ -107,6 +107,10 @@ static const QHPI_Op *tile(const QHPI_Op *op, const QHPI_Shape *start, const QHP
         out.type = QHPI_INT32;
     out.shape = size;
     const QHPI_OpRef input = qhpi_op_slice(qhpi_op_input(op, 0), &at, &size);
+    if (is("tile outputs")) {
+        const QHPI_OutputDef outputs[] = {out, out};
+        return qhpi_op_create(op, qhpi_op_name(op), 1, &input, 2, outputs);
+    }
     const int other = is("tile remembers") && after_larger(start->dims[1] * 100 + start->dims[2] + 1);
     return qhpi_op_create(op, other ? "Faulty::Other" : qhpi_op_name(op), 1, &input, 1, &out);
 }

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
+import os
+import signal
 import subprocess
 
 import numpy as np
@@ -104,3 +106,44 @@ def test_diff(container, tools):
     assert first["first"].startswith("Float_32") and first["second"].startswith("uFxp_8")
     with pytest.raises(ValueError, match="no category 'x'"):
         opendlc.diff(container, container, categories=["x"])
+
+
+def command(tools, *words):
+    unlimited = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    done = subprocess.run([tools / words[0], *words[1:]], stdout=subprocess.PIPE, check=words[0] != "dlc-diff", env=unlimited)
+    return done.stdout.decode()
+
+
+def test_reports_are_those_of_the_commands(container, tools, tmp_path):
+    csv = tmp_path / "n.csv"
+    shown = command(tools, "dlc-info", "-i", container, "-m", "--nodes", "c*", "-s", csv)
+    fixed = tmp_path / "q.dlc"
+    opendlc.quantize(container, fixed, inputs=[np.zeros((1, 16, 16, 1), np.float32)])
+    with opendlc.Container(container) as c, opendlc.Container(fixed) as q:
+        assert c.text(memory=True, nodes="c*") == shown
+        assert c.csv(nodes="c*").encode() == csv.read_bytes()
+        assert max(map(len, c.text(compact=True, width=80).splitlines()[9:25])) <= 80
+        assert c.page() == command(tools, "dlc-viewer", "-i", container)
+        assert q.page(before=c) == q.page(before=container) == command(tools, "dlc-viewer", "-i", fixed, "--compare", container)
+        found = opendlc.diff(c, q)
+        assert found.text() == command(tools, "dlc-diff", container, fixed, "-s", csv)
+        assert found.csv().encode() == csv.read_bytes()
+        with pytest.raises(opendlc.UsageError, match="no graph 'x'"):
+            c.page(graph="x")
+        with pytest.raises(opendlc.InvalidError, match="no report of a quantization"):
+            c.page(report=b"{}")
+
+
+def test_long_looks_are_told_and_stopped(container):
+    with opendlc.Container(container) as c:
+        for call in (c.verify, c.page, lambda **more: opendlc.diff(c, container, **more), lambda **more: opendlc.Run(container, **more)):
+            told = []
+            call(progress=lambda done, total: told.append((done, total)))
+            assert told and all(done <= total for done, total in told)
+            with pytest.raises(opendlc.StoppedError):
+                call(progress=lambda *_: True)
+            with pytest.raises(KeyboardInterrupt):
+                call(progress=lambda *_: signal.raise_signal(signal.SIGINT))
+            with pytest.raises(ZeroDivisionError):
+                call(progress=lambda *_: 1 / 0)
+        assert c.verify() == []

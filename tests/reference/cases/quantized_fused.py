@@ -83,6 +83,53 @@ def matrices():
         layer("QuantizedMatMul" + op, "of bytes", [3, 5], [5, 4], bounds, to=to)
 
 
+def signed_layer(c, dims):
+    """Signed bytes of a layer: QuantizeV2 of oneDNN gives those in steps of another size."""
+    x, w = quantized(c, dims, 0, 2, BYTE), filters_of(c, [1, 1, dims[-1], dims[-1]], SIGNED)
+    return c.node("QuantizedConv2DAndRequantize", [x[0], w[0], x[1], x[2], w[1], w[2], scalar(c, -2.1), scalar(c, 1.5)], Tinput=BYTE,
+                  Tfilter=SIGNED, out_type=SIGNED, strides=[1, 1, 1, 1], padding="VALID")
+
+
+def with_summand():
+    """What is added is bytes, with or without a sign."""
+    for name, summand in (("SumAndReluAndRequantize", BYTE), ("SignedSumAndReluAndRequantize", SIGNED)):
+        for padding, stride, channels in (("SAME", 1, False), ("VALID", 2, True)):
+            c = CASES.new(f"QuantizedConv2DWithBias{name} {padding}")
+            c.by_onednn = True
+            x, w = quantized(c, [1, 5, 6, 3], 0, 2, BYTE), filters_of(c, [3, 2, 3, 4], SIGNED)
+            ranges = [w[1], w[2]]
+            if channels:
+                ranges = [c.const(np.linspace(*ends, 4).astype(F32)) for ends in ((-0.7, -0.2), (0.3, 0.8))]
+            dims = [1, 5, 6, 4] if padding == "SAME" else [1, 2, 3, 4]
+            added = quantized(c, dims, 0, 1.5, BYTE) if summand == BYTE else signed_layer(c, dims)
+            y = c.node("QuantizedConv2DWithBias" + name,
+                       [x[0], w[0], c.const(c.random([4], low=-1, high=1)), x[1], x[2], *ranges, scalar(c, 0), scalar(c, 2.5),
+                        added[0], added[1], added[2]], Tinput=BYTE, Tfilter=SIGNED, Tsummand=summand, Tbias=F32, out_type=BYTE,
+                       strides=[1, stride, stride, 1], padding=padding)
+            c.gives(c.node("Cast", [y], SrcT=BYTE, DstT=F32), c.node("Pack", [y[1], y[2]], N=2), within=1e-6)
+
+
+def by_channel():
+    """Sums with a range per channel."""
+    def sums(c, low):
+        x = quantized(c, [1, 3, 4, 2], 0, 2, BYTE)
+        w = c.node("Const", [], value=Tensor(c.random([2, 2, 2, 3], np.int8, low, 120), "content", SIGNED), dtype=SIGNED)
+        y = c.node("QuantizedConv2D", [x[0], w, x[1], x[2], scalar(c, -1), scalar(c, 1)], Tinput=BYTE, Tfilter=SIGNED, out_type=SUM,
+                   strides=[1, 1, 1, 1], padding="SAME")
+        return [y, *(c.const((np.array([1, 3, 0.5]) * end).astype(F32)) for end in (-40000, 30000))]
+
+    for low, clip in ((-120, 100.0), (0, 100.0), (-120, 1.25)):
+        c = CASES.new(f"RequantizationRangePerChannel from {low}, at most {clip}")
+        c.by_onednn = True
+        y = c.node("RequantizationRangePerChannel", sums(c, low), T=SUM, clip_value_max=clip)
+        c.gives(y, y[1], within=1e-6)
+    for to, low, high in ((SIGNED, -1.5, 1.25), (BYTE, 0, 2)):
+        c = CASES.new(f"RequantizePerChannel to {to}")
+        c.by_onednn = True
+        y = c.node("RequantizePerChannel", [*sums(c, -120), scalar(c, low), scalar(c, high)], T=SUM, out_type=to)
+        c.gives(c.node("Cast", [y], SrcT=to, DstT=F32), c.node("Pack", [y[1], y[2]], N=2), within=1e-6)
+
+
 def refused():
     def refuse(name, message, x=None, w=None, **attributes):
         c = CASES.new(name)
@@ -113,5 +160,7 @@ def joined():
 
 convolutions()
 matrices()
+with_summand()
+by_channel()
 joined()
 refused()

@@ -128,6 +128,35 @@ def pools():
     gives(c, c.node("QuantizedAvgPool", [x, x[1], x[2]], T=BYTE, ksize=[1, 7, 7, 1], strides=[1, 1, 1, 1], padding="VALID"), BYTE)
 
 
+def normalized():
+    for dims in ([1, 4, 5, 3], [2, 3, 3, 2]):
+        for attributes in ({}, {"output_range_given": True, "given_y_min": -1.5, "given_y_max": 2.25}, {"variance_epsilon": 0.5},
+                           {"min_separation": 20.0}):
+            c = CASES.new(f"QuantizedInstanceNorm {dims} {attributes}")
+            q = bytes_of(c, dims, -1, 3)
+            y = c.node("QuantizedInstanceNorm", [q, q[1], q[2]], T=BYTE, **attributes)
+            reals = c.node("Dequantize", [y, y[1], y[2]], T=BYTE, mode="MIN_FIRST")
+            c.gives(reals, y[1], y[2], within=1 / 255)
+    for scaled in (False, True):
+        for low, high in ((-1, 3), (-20.5, 7)):
+            c = CASES.new(f"QuantizedBatchNormWithGlobalNormalization {scaled=} {low} to {high}")
+            x = bytes_of(c, [1, 3, 2, 4], low, high)
+            lines = [bytes_of(c, [4], *ends, constant=True) for ends in ((-1, 1), (0.25, 4), (-2, 3), (0.5, 2))]
+            given = [tensor for q in (x, *lines) for tensor in (q[0], q[1], q[2])]
+            y = c.node("QuantizedBatchNormWithGlobalNormalization", given, Tinput=BYTE, out_type=SUM, variance_epsilon=0.001,
+                       scale_after_normalization=scaled)
+            gives(c, y, SUM)
+
+
+def resized():
+    for size in ([7, 9], [2, 3], [4, 5], [1, 1]):
+        for attributes in ({}, {"align_corners": True}, {"half_pixel_centers": True}):
+            c = CASES.new(f"QuantizedResizeBilinear to {size} {attributes}")
+            q = bytes_of(c, [2, 4, 5, 3], -1, 2)
+            y = c.node("QuantizedResizeBilinear", [q, c.const(np.array(size, I32)), q[1], q[2]], T=BYTE, **attributes)
+            gives(c, y, BYTE)
+
+
 def joined():
     ranges = ((-1, 2), (-1, 2), (0, 0.7), (0.5, 2.9))
     for count, form in ((2, "of one range"), (3, ""), (4, "")):
@@ -180,10 +209,6 @@ def refused():
     q = bytes_of(c, [2, 2], -1, 1)
     both_operands(c, "QuantizedMatMul", q, q, T1=BYTE, T2=BYTE, Toutput=BYTE)
     c.refused("a result of quint8, not of qint32")
-    c = CASES.new("QuantizedInstanceNorm")
-    q = bytes_of(c, [1, 2, 2, 2], -1, 1)
-    c.node("QuantizedInstanceNorm", [q, q[1], q[2]], T=BYTE)
-    c.refused("no ops of the container compute this of quint8")
     c = CASES.new("Requantize of bytes")
     q = bytes_of(c, [2, 2], -1, 1)
     c.node("Requantize", [q, q[1], q[2], q[1], q[2]], Tinput=BYTE, out_type=BYTE)
@@ -204,6 +229,8 @@ products()
 sums()
 requantized()
 pools()
+normalized()
+resized()
 joined()
 network()
 moving()

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What stands before every kernel: types, loads and stores, functions, followers.
  *
+ * A program is for one kernel: files that have several compile the one that -DKERNEL_<name> says.
+ *
  * real is what is computed with: half with -DHALF_MATH, double with -DDOUBLE_MATH, an integer type with -DINT_MATH=long, else float;
  * number the type of numbers among the arguments. Elements are stored as types that options name, such
  * as -DX=half; LOAD(X, p, i) and STORE(X, p, i, v) are the way between. Positions are ints: tensors have less than 2^31
@@ -523,8 +525,8 @@ typedef struct {
     int rows, columns, depth;      /* of one product */
     int x_row, x_step;             /* elements between rows of the left operand, and along its depth */
     int y_column, y_step;          /* between columns of the right one, and along its depth */
-    int out_batch, out_row;        /* between products of the result, and its rows */
-    int out_size, bias_batch;      /* elements of the result; between the biases of products */
+    int out_row, out_size;         /* between rows of the result; all its elements */
+    int bias_batch, bias_period;   /* between the biases of products; how many there are, those of the last axis */
     int parts, part_depth;         /* into how many parts the depth is cut, and how long they are */
     int images, tap_depth;         /* of a convolution: images, and the elements of a pixel under a tap */
 } gemm_shape;

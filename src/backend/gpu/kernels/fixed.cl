@@ -23,12 +23,14 @@ static inline int load_fixed(int type, global const void *p, int i)
 }
 
 /* q + o */
+#ifdef KERNEL_integers
 kernel void integers(global const void *x, int type, global O *out, int count, int offset)
 {
     const int i = get_global_id(0);
     if (i < count)
         STORE(O, out, i, load_fixed(type, x, i) + offset);
 }
+#endif
 
 #ifdef DOUBLE_MATH
 
@@ -49,25 +51,30 @@ static inline void store_fixed(int type, global void *p, int i, double v)
     }
 }
 
+#ifdef KERNEL_dequantize
 kernel void dequantize(global const void *x, int type, global O *out, int count, double scale, int offset)
 {
     const int i = get_global_id(0);
     if (i < count)
         STORE(O, out, i, (load_fixed(type, x, i) + offset) * scale);
 }
+#endif
 
+#ifdef KERNEL_quantize
 kernel void quantize(global const X *x, global void *out, int type, int count, double scale, int offset)
 {
     const int i = get_global_id(0);
     if (i < count)
         store_fixed(type, out, i, rint(convert_double(convert_float(LOAD(X, x, i) / scale))) - offset);
 }
+#endif
 
 /* What a channel is made by, as struct gpu_channel. */
 typedef struct {
     double weight_scale, bias, scale, offset;
 } channel;
 
+#ifdef KERNEL_product
 kernel void product(global const X *sums, global void *out, int type, int count, int channels, double x_scale,
                     global const channel *of)
 {
@@ -77,5 +84,6 @@ kernel void product(global const X *sums, global void *out, int type, int count,
     const channel c = of[i % channels];
     store_fixed(type, out, i, rint((LOAD(X, sums, i) * x_scale * c.weight_scale + c.bias) / c.scale) - c.offset);
 }
+#endif
 
 #endif

@@ -23,6 +23,7 @@ static inline int target_of(const walk *w, const targets *t, int i, global const
     return at[0];
 }
 
+#ifdef KERNEL_pick
 kernel void pick(global const X *x, global const Y *indices, global O *out, int count, walk w, targets t,
                  global int *fault, int step)
 {
@@ -30,6 +31,7 @@ kernel void pick(global const X *x, global const Y *indices, global O *out, int 
     if (i < count)
         STORE(O, out, i, LOAD(X, x, target_of(&w, &t, i, indices, fault, step)));
 }
+#endif
 
 /* ---- scattering: lists of the updates of each element, in any order ---- */
 
@@ -38,13 +40,16 @@ kernel void pick(global const X *x, global const Y *indices, global O *out, int 
 #define MULTIPLY 2
 #define MAXIMUM 3
 
+#ifdef KERNEL_begin
 kernel void begin(global int *first, int count)
 {
     const int i = get_global_id(0);
     if (i < count)
         first[i] = -1;
 }
+#endif
 
+#ifdef KERNEL_enlist
 kernel void enlist(global const Y *indices, global int *first, global int *next, int count, walk w, targets t,
                    global int *fault, int step)
 {
@@ -52,6 +57,7 @@ kernel void enlist(global const Y *indices, global int *first, global int *next,
     if (i < count)
         next[i] = atomic_xchg(&first[target_of(&w, &t, i, indices, fault, step)], i);
 }
+#endif
 
 static inline real reduced(int kind, real a, real b)
 {
@@ -59,6 +65,7 @@ static inline real reduced(int kind, real a, real b)
 }
 
 /* Each element with its updates in the order of the indices; the last one stays where they are not reduced. */
+#ifdef KERNEL_scatter
 kernel void scatter(global const X *x, global const Z *updates, global O *out, global const int *first,
                     global const int *next, int count, int kind)
 {
@@ -83,8 +90,10 @@ kernel void scatter(global const X *x, global const Z *updates, global O *out, g
     }
     STORE(O, out, i, v);
 }
+#endif
 
 /* values[1] where the index of the place is the class, else values[0]. */
+#ifdef KERNEL_one_hot
 kernel void one_hot(global const Y *indices, global const X *values, global O *out, int count, int depth, int behind)
 {
     const int i = get_global_id(0);
@@ -94,6 +103,7 @@ kernel void one_hot(global const Y *indices, global const X *values, global O *o
     const long index = indices[before * behind + i - row * behind];
     STORE(O, out, i, LOAD(X, values, (index < 0 ? index + depth : index) == row - before * depth));
 }
+#endif
 
 /* Whether an element stands before another one: the better one, what is no number first of all, of equal ones the
  * first. */
@@ -106,6 +116,7 @@ static inline bool stands_before(real a, int at, real b, int other, int largest)
 }
 
 /* Each element finds its rank in its line, and goes there if that is below k. Results may be absent. */
+#ifdef KERNEL_top_k
 kernel void top_k(global const X *x, global O *values, global int *places, int count, int line_count, int k, int largest)
 {
     const int i = get_global_id(0);
@@ -123,3 +134,4 @@ kernel void top_k(global const X *x, global O *values, global int *places, int c
     if (places)
         places[line * k + rank] = at;
 }
+#endif

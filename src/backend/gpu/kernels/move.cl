@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Elements are brought from one place to another. */
 
+#ifdef KERNEL_move
 kernel void move(global const X *x, global O *out, int count, walk w)
 {
     const int i = get_global_id(0);
@@ -10,6 +11,7 @@ kernel void move(global const X *x, global O *out, int count, walk w)
     walk_to(&w, i, 2, at);
     STORE(O, out, at[1], LOAD(X, x, at[0]));
 }
+#endif
 
 /* As struct gpu_pads: the result is x inside of a border. */
 typedef struct {
@@ -34,6 +36,7 @@ static inline int pad_source(int scheme, int at, int dim)
     }
 }
 
+#ifdef KERNEL_pad
 kernel void pad(global const X *x, global O *out, int count, global const X *constant_value, pads p)
 {
     const int i = get_global_id(0);
@@ -48,23 +51,7 @@ kernel void pad(global const X *x, global O *out, int count, global const X *con
     }
     STORE(O, out, i, place < 0 ? LOAD(X, constant_value, 0) : LOAD(X, x, place));
 }
-
-/* Element (before, index, behind) of the result is (before, indices[index], behind) of x, whose axis has `dim` indices;
- * negative ones count from its end. One outside of it is reported in `fault`. */
-kernel void gather(global const X *x, global const Y *indices, global O *out, int count, int dim, int n_indices,
-                   int behind, global int *fault, int step)
-{
-    const int i = get_global_id(0);
-    if (i >= count)
-        return;
-    const int row = i / behind, before = row / n_indices;
-    const long index = indices[row - before * n_indices];
-    const long at = index < 0 ? index + dim : index;
-    if (at < 0 || at >= dim)
-        *fault = step;
-    const int inside = at < 0 || at >= dim ? 0 : (int)at;
-    STORE(O, out, i, LOAD(X, x, (before * dim + inside) * behind + i - row * behind));
-}
+#endif
 
 /* As struct gpu_batches: images of `in` in a border of `before`, and the images that their blocks become. */
 typedef struct {
@@ -72,6 +59,7 @@ typedef struct {
 } batches;
 
 /* Blocks of images as elements of the batch; the border has the constant. */
+#ifdef KERNEL_to_batch
 kernel void to_batch(global const X *x, global O *out, int count, global const X *constant_value, batches b)
 {
     const int i = get_global_id(0);
@@ -84,7 +72,9 @@ kernel void to_batch(global const X *x, global O *out, int count, global const X
     const int from = ((image % b.batch * b.in[0] + at_y) * b.in[1] + at_x) * b.depth + i - pixel * b.depth;
     STORE(O, out, i, inside ? LOAD(X, x, from) : LOAD(X, constant_value, 0));
 }
+#endif
 
+#ifdef KERNEL_from_batch
 kernel void from_batch(global const X *x, global O *out, int count, batches b)
 {
     const int i = get_global_id(0);
@@ -96,8 +86,10 @@ kernel void from_batch(global const X *x, global O *out, int count, batches b)
     const int to = ((block * b.batch + image) * b.along[0] + at_y / b.block[0]) * b.along[1] + at_x / b.block[1];
     STORE(O, out, i, LOAD(X, x, to * b.depth + i - pixel * b.depth));
 }
+#endif
 
 /* Elements under the taps of windows, one window after another; outside of the image is the constant. */
+#ifdef KERNEL_patches
 kernel void patches(global const X *x, global O *out, int count, global const X *constant_value, window w)
 {
     const int i = get_global_id(0);
@@ -111,3 +103,4 @@ kernel void patches(global const X *x, global O *out, int count, global const X 
     const int from = ((image * w.in[1] + at_y) * w.in[2] + at_x) * w.channels + rest - tap * w.channels;
     STORE(O, out, i, inside ? LOAD(X, x, from) : LOAD(X, constant_value, 0));
 }
+#endif

@@ -34,8 +34,8 @@ kernel void product(global const X *restrict x, global const Y *restrict y, glob
                     global O *restrict out, const gemm_shape s, const walk batches WINDOW_PARAM FOLLOW_PARAMS)
 {
     const int panel = get_global_id(0), row_0 = get_global_id(1) * R, batch = get_global_id(2);
-    int base[2], at[R];
-    walk_to(&batches, batch, 2, base);
+    int base[3], at[R];
+    walk_to(&batches, batch, 3, base);
     y += base[1] + (size_t)panel * s.depth * PANEL;
 
     VEC sums[R][VECTORS];
@@ -72,7 +72,7 @@ kernel void product(global const X *restrict x, global const Y *restrict y, glob
         const int column_0 = panel * PANEL, row = row_0 + i;
         const int count = row < s.rows ? min(PANEL, s.columns - column_0) : 0;
         for (int j = 0; j < count; j++) {
-            const int place = batch * s.out_batch + row * s.out_row + column_0 + j;
+            const int place = base[2] + row * s.out_row + column_0 + j;
             real v = values[j];
 #ifdef BIAS
             v += LOAD(B, bias, batch * s.bias_batch + column_0 + j);

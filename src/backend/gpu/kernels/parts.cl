@@ -12,7 +12,7 @@ kernel void sum(global const X *restrict parts, global const B *restrict bias, g
     for (int part = 1; part < s.parts; part++)
         total += LOAD(X, parts, part * s.out_size + i);
 #ifdef BIAS
-    total += LOAD(B, bias, i % s.out_row);
+    total += LOAD(B, bias, i % s.bias_period);
 #endif
     STORE(O, out, i, FOLLOWED(total, i));
 }

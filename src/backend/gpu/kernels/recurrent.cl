@@ -47,6 +47,7 @@ static inline real sigmoid(real x)
 #define FOR_UNITS for (int u = get_local_id(0); u < s.units; u += GROUP)
 
 /* Gates: input, forget, cell, output; so the peepholes, but for the cell. */
+#ifdef KERNEL_lstm
 kernel void lstm(global const X *x, global const float *w, global const float *r, global const float *bias, global const float *peepholes,
                  global const S *h0, global const C *c0, global O *y, global P *last_cell, global Q *last, sequence s,
                  local real *states)
@@ -89,8 +90,10 @@ kernel void lstm(global const X *x, global const float *w, global const float *r
             STORE(Q, last, item * units + u, h[u]);
     }
 }
+#endif
 
 /* Gates: update, reset, new. */
+#ifdef KERNEL_gru
 kernel void gru(global const X *x, global const float *w, global const float *r, global const float *bias, global const float *bias_new,
                 global const S *h0, global O *y, global P *last, sequence s, local real *states)
 {
@@ -126,3 +129,4 @@ kernel void gru(global const X *x, global const float *w, global const float *r,
             STORE(P, last, item * units + u, h[u]);
     }
 }
+#endif

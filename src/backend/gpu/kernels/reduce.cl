@@ -56,6 +56,7 @@ static inline candidate better_of(candidate a, candidate b, int smallest)
 }
 
 /* Where each line has its extreme: at 0 where the line begins with what is no number. */
+#ifdef KERNEL_extreme
 kernel void extreme(global const X *x, global O *out, int lines, int count, int smallest, walk kept, walk along)
 {
     const int line = LINE;
@@ -87,8 +88,10 @@ kernel void extreme(global const X *x, global O *out, int lines, int count, int 
     if (ITEM == 0)
         STORE(O, out, line, (real)(best.at < 0 || IS_NAN(LOAD(X, x, base)) ? 0 : best.at));
 }
+#endif
 
 /* Sums of the elements of a line up to each of them. A work-item has a line. */
+#ifdef KERNEL_running
 kernel void running(global const X *x, global O *out, int lines, int count, int exclusive, int reverse, walk kept,
                     walk along)
 {
@@ -104,6 +107,7 @@ kernel void running(global const X *x, global O *out, int lines, int count, int 
         sum = with;
     }
 }
+#endif
 
 #ifndef INT_MATH
 
@@ -156,6 +160,7 @@ static inline real together(int kind, total t, local real *shared)
 #endif
 }
 
+#ifdef KERNEL_reduce
 kernel void reduce(global const X *x, global O *out, int lines, int count, int kind, int is_mean, walk kept,
                    walk along FOLLOW_PARAMS)
 {
@@ -173,8 +178,10 @@ kernel void reduce(global const X *x, global O *out, int lines, int count, int k
     if (ITEM == 0)
         STORE(O, out, line, FOLLOWED(v, line));
 }
+#endif
 
 /* In the form that cannot overflow. The result's elements lie where those of x do. */
+#ifdef KERNEL_softmax
 kernel void softmax(global const X *x, global O *out, int lines, int count, int is_log, number beta, walk kept,
                     walk along FOLLOW_PARAMS)
 {
@@ -197,40 +204,84 @@ kernel void softmax(global const X *x, global O *out, int lines, int count, int 
         STORE(O, out, at, FOLLOWED(v, at));
     }
 }
+#endif
 
-/* Of each line the mean (0 where it is not asked for), and what a deviation from it is multiplied by: 1 over the root of
- * the mean of squares plus epsilon; with `floors`, of their sum, but at least epsilon; or 1. */
-kernel void statistics(global const X *x, global S *means, global S *factors, int lines, int count, int centers,
-                       int scales, int floors, number epsilon, walk kept, walk along)
+/* Of a line the mean (0 where it is not asked for), and what a deviation from it is multiplied by: 1 over the root of the
+ * mean of squares plus epsilon; with `floors`, of their sum, but at least epsilon; or 1. */
+typedef struct {
+    int centers, scales, floors;
+    number epsilon;
+} norming;
+
+typedef struct {
+    real mean, factor;
+} moments;
+
+static inline moments moments_of(global const X *x, int base, int count, const norming *n, const walk *along,
+                                 local real *shared)
+{
+    moments m = {0, 1};
+    if (n->centers) {
+        total t = start_of(SUM);
+        for (int i = ITEM; i < count; i += GROUP)
+            t = add(t, LOAD(X, x, base + place(along, i)));
+        m.mean = together(SUM, t, shared) / (real)count;
+    }
+    if (n->scales) {
+        total t = start_of(SUM);
+        for (int i = ITEM; i < count; i += GROUP) {
+            const real deviation = LOAD(X, x, base + place(along, i)) - m.mean;
+            t = add(t, deviation * deviation);
+        }
+        const real squares = together(SUM, t, shared), least = TO_REAL(n->epsilon);
+        m.factor = 1 / sqrt(n->floors ? fmax(squares, least) : squares / (real)count + least);
+    }
+    return m;
+}
+
+#ifdef KERNEL_statistics
+kernel void statistics(global const X *x, global S *means, global S *factors, int lines, int count, norming n, walk kept,
+                       walk along)
 {
     const int line = LINE;
     SHARED
     if (line >= lines)
         return;
-    const int base = place(&kept, line);
-    real mean = 0, factor = 1;
-    if (centers) {
-        total t = start_of(SUM);
-        for (int i = ITEM; i < count; i += GROUP)
-            t = add(t, LOAD(X, x, base + place(&along, i)));
-        mean = together(SUM, t, shared) / (real)count;
-    }
-    if (scales) {
-        total t = start_of(SUM);
-        for (int i = ITEM; i < count; i += GROUP) {
-            const real deviation = LOAD(X, x, base + place(&along, i)) - mean;
-            t = add(t, deviation * deviation);
-        }
-        const real squares = together(SUM, t, shared), least = TO_REAL(epsilon);
-        factor = 1 / sqrt(floors ? fmax(squares, least) : squares / (real)count + least);
-    }
+    const moments m = moments_of(x, place(&kept, line), count, &n, &along, shared);
     if (ITEM == 0) {
-        STORE(S, means, line, mean);
-        STORE(S, factors, line, factor);
+        STORE(S, means, line, m.mean);
+        STORE(S, factors, line, m.factor);
     }
 }
+#endif
+
+/* Both at once. The walks lead to weights and biases, too. */
+#ifdef KERNEL_norm
+kernel void norm(global const X *x, global const Y *gamma, global const B *beta, global O *out, int lines, int count,
+                 norming n, int has_gamma, int has_beta, walk kept, walk along FOLLOW_PARAMS)
+{
+    const int line = LINE;
+    SHARED
+    int first[2], at[2];
+    if (line >= lines)
+        return;
+    walk_to(&kept, line, 2, first);
+    const moments m = moments_of(x, first[0], count, &n, &along, shared);
+    for (int i = ITEM; i < count; i += GROUP) {
+        walk_to(&along, i, 2, at);
+        const int place = first[0] + at[0], weight = first[1] + at[1];
+        real v = (LOAD(X, x, place) - m.mean) * m.factor;
+        if (has_gamma)
+            v *= LOAD(Y, gamma, weight);
+        if (has_beta)
+            v += LOAD(B, beta, weight);
+        STORE(O, out, place, FOLLOWED(v, place));
+    }
+}
+#endif
 
 /* Elements by the statistics of their lines, weights and biases, all found by a walk over the elements. */
+#ifdef KERNEL_apply
 kernel void apply(global const X *x, global const S *means, global const S *factors, global const Y *gamma,
                       global const B *beta, global O *out, int count, int has_gamma, int has_beta, walk w FOLLOW_PARAMS)
 {
@@ -246,5 +297,6 @@ kernel void apply(global const X *x, global const S *means, global const S *fact
         v += LOAD(B, beta, at[1]);
     STORE(O, out, i, FOLLOWED(v, i));
 }
+#endif
 
 #endif

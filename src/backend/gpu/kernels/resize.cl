@@ -17,6 +17,7 @@ static inline int tables_at(const tables *t, int place, int *at)
     return place;
 }
 
+#ifdef KERNEL_resize
 kernel void resize(global const X *x, global O *out, int count, global const int *indices, global const number *weights,
                    tables t FOLLOW_PARAMS)
 {
@@ -37,8 +38,10 @@ kernel void resize(global const X *x, global O *out, int count, global const int
             }
     STORE(O, out, i, FOLLOWED(sum, i));
 }
+#endif
 
 /* Elements are moved. */
+#ifdef KERNEL_resize_nearest
 kernel void resize_nearest(global const X *x, global O *out, int count, global const int *indices, tables t FOLLOW_PARAMS)
 {
     const int i = get_global_id(0);
@@ -49,3 +52,4 @@ kernel void resize_nearest(global const X *x, global O *out, int count, global c
     const int row = (batch * t.in[0] + indices[at[0]]) * t.in[1] + indices[at[1]];
     STORE(O, out, i, FOLLOWED(LOAD(X, x, (row * t.in[2] + indices[at[2]]) * t.channels + channel), i));
 }
+#endif

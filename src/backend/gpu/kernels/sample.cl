@@ -55,6 +55,7 @@ static inline void axis_taps(const sampler *s, int axis, float n, int index[2], 
 }
 
 /* Coordinates are listed from the innermost axis to the outermost. */
+#ifdef KERNEL_grid
 kernel void grid(global const X *x, global const Y *at, global O *out, int count, sampler s)
 {
     const int i = get_global_id(0);
@@ -83,6 +84,7 @@ kernel void grid(global const X *x, global const Y *at, global O *out, int count
     }
     STORE(O, out, i, sum);
 }
+#endif
 
 /* ---- regions ---- */
 
@@ -169,6 +171,7 @@ static inline bool sample_at(const lattice *l, int count, int out, int sample, i
     return true;
 }
 
+#ifdef KERNEL_align
 kernel void align(global const X *x, global const Y *boxes, global const Z *images, global O *out, int count, regions r,
                   global int *fault, int step, int samples_y, int samples_x, int aligned)
 {
@@ -197,6 +200,7 @@ kernel void align(global const X *x, global const Y *boxes, global const Z *imag
     const long samples = (long)axes[0].samples * axes[1].samples;
     STORE(O, out, i, sum / (real)max(samples, 1L));
 }
+#endif
 
 /* Rounded, half away from zero, and kept where sums of two stay exact. */
 static inline int whole(float x)
@@ -205,6 +209,7 @@ static inline int whole(float x)
 }
 
 /* The maximum of a bin, whose region has both of its ends; 0 of none. */
+#ifdef KERNEL_pool
 kernel void pool(global const X *x, global const Y *boxes, global const Z *images, global O *out, int count, regions r,
                  global int *fault, int step)
 {
@@ -228,8 +233,10 @@ kernel void pool(global const X *x, global const Y *boxes, global const Z *image
             most = fmax(most, LOAD(X, x, s.image + (h * r.in[1] + w) * r.channels + s.channel));
     STORE(O, out, i, most);
 }
+#endif
 
 /* Regions are [y1, x1, y2, x2], parts of the image, whose corners are the result's. */
+#ifdef KERNEL_crop
 kernel void crop(global const X *x, global const Y *boxes, global const Z *images, global O *out, int count, regions r,
                  global int *fault, int step, int nearest, number outside)
 {
@@ -259,3 +266,4 @@ kernel void crop(global const X *x, global const Y *boxes, global const Z *image
     }
     STORE(O, out, i, inside ? rows[0] + (rows[1] - rows[0]) * share[0] : TO_REAL(outside));
 }
+#endif

@@ -98,8 +98,8 @@ product(global const X *restrict x, global const Y *restrict y, global const B *
     const int begin = part * s.part_depth, end = min(s.depth, begin + s.part_depth);
     const int x_depth = FIRST_DEPTH(X_ALONG, X_RUN, ROWS), x_row = FIRST_ROW(X_ALONG, X_RUN, ROWS);
     const int y_depth = FIRST_DEPTH(Y_ALONG, Y_RUN, COLUMNS), y_column = FIRST_ROW(Y_ALONG, Y_RUN, COLUMNS);
-    int base[2];
-    walk_to(&batches, batch, 2, base);
+    int base[3];
+    walk_to(&batches, batch, 3, base);
 
     real sums[R][C];
     UNROLL for (int i = 0; i < R; i++)
@@ -195,7 +195,7 @@ product(global const X *restrict x, global const Y *restrict y, global const B *
         {
             const int column = column_0 + j / C_RUN * (COLUMNS / (C / C_RUN)) + item_c * C_RUN + j % C_RUN;
             if (column < s.columns)
-                PUT_OUT(part * s.out_size + batch * s.out_batch + row * s.out_row + column,
+                PUT_OUT(part * s.out_size + base[2] + row * s.out_row + column,
                         batch * s.bias_batch + column, &sums[i][j])
         }
     }
