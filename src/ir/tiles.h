@@ -26,8 +26,8 @@ struct view_tiles {
 /* Where a thread makes tiles; each thread has its own. */
 struct tile_space {
     uint8_t *source, *ordered, *converted;
-    uint64_t size;  /* bytes of source, and of ordered */
-    bool has_large; /* tiles of a view that was read */
+    uint64_t size;           /* bytes of source, and of ordered */
+    bool has_large;          /* tiles of a view that was read */
     const struct file *file; /* through whose mapping `resident` bytes were read since pages were dropped */
     uint64_t resident, window;
     const uint8_t *permuted; /* the source of the permuted view at work */

@@ -33,6 +33,8 @@ static void merge(struct graph *g, struct aliases *aliases, node_id first, node_
 
 odlc_status pass_merge_reshapes(struct pass_context *c, struct graph *g)
 {
+    if (!pass_finds(g, OP_Reshape))
+        return ODLC_OK;
     struct uses uses = graph_uses(c->scratch, g);
     struct aliases aliases = aliases_start(c->scratch, g);
     for (size_t i = 0; i < g->order.count; i++) {
