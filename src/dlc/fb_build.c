@@ -295,6 +295,32 @@ uint32_t fb_put_targets(struct fb_build *b, uint32_t reference, const uint32_t *
     return at;
 }
 
+uint32_t fb_put_open_references(struct fb_build *b, uint32_t reference, uint32_t count)
+{
+    uint32_t at;
+    (void)start_vector(b, reference, count, 0, &at);
+    for (uint32_t i = 0; i < count; i++) {
+        fb_settle(b);
+        append_u32(b, 0);
+    }
+    return at + 4;
+}
+
+odlc_status fb_fill_references(struct fb_build *b, uint32_t first, const uint32_t *targets, uint32_t count)
+{
+    TRY(fb_flush(b));
+    for (uint32_t i = 0; i < count && !b->counts; i++) {
+        append_u32(b, targets[i] - (first + 4 * i));
+        if (b->out.count < PIECE && i + 1 < count)
+            continue;
+        const uint32_t end = first + 4 * (i + 1);
+        b->status = b->fill(b->user, end - b->out.count, b->out.data, b->out.count);
+        b->out.count = 0;
+        TRY(b->status);
+    }
+    return ODLC_OK;
+}
+
 void fb_put_strings(struct fb_build *b, uint32_t reference, const char *const *strings, uint32_t count)
 {
     uint32_t first = fb_put_references(b, reference, count);
