@@ -75,9 +75,6 @@ struct pass_context {
  * do; the reasons are reported, and the graph is of no use any more. */
 typedef odlc_status pass_fn(struct pass_context *c, struct graph *g);
 
-/* Whether the graph has a node of that native operator: what a pass asks before it prepares to walk. */
-bool pass_finds(const struct graph *g, enum op_id id);
-
 /* All passes. Fails as the first pass does that fails, with ODLC_ERR_INTERNAL when one leaves a graph that is not
  * valid, and with ODLC_ERR_STOPPED when progress says so. */
 odlc_status pass_run_all(struct pass_context *c, struct graph *g) MUST_USE;

@@ -8,6 +8,7 @@
 #include "op/ranges.h"
 #include "pass/never_negative.h"
 #include "pass/pass.h"
+#include "pass/search.h"
 
 pass_fn pass_fuse_pad;
 
@@ -110,7 +111,7 @@ static void take(struct graph *g, node_id id, const struct padding *p, const int
 
 odlc_status pass_fuse_pad(struct pass_context *c, struct graph *g)
 {
-    if (!pass_finds(g, OP_Pad))
+    if (!graph_has_op(g, OP_Pad))
         return ODLC_OK;
     const struct uses uses = graph_uses(c->scratch, g);
     bool *not_negative = arena_array(c->scratch, bool, g->tensors.count);

@@ -40,14 +40,6 @@ bool pass_is_fusion(const char *name)
     return strcmp(name, "all") == 0;
 }
 
-bool pass_finds(const struct graph *g, enum op_id id)
-{
-    for (size_t i = 0; i < g->order.count; i++)
-        if (node_is(graph_node(g, g->order.data[i]), id))
-            return true;
-    return false;
-}
-
 static bool is_left_out(const struct pass_options *o, const char *pass)
 {
     if (strncmp(pass, FUSION, strlen(FUSION)) != 0)
