@@ -32,20 +32,12 @@ const struct encoding **quant_imitated(struct quantizer *q)
     return all;
 }
 
-/* The nearest integer, ties to even, of a number below 2^51, as rint gives it, but in loops that the compiler
- * vectorizes: the sum has no room for digits behind the point. */
-static double nearest(double value)
-{
-    const double shift = 0x1.8p52;
-    return (value + shift) - shift;
-}
-
 void quant_imitate(const struct encoding *e, float *values, uint64_t count)
 {
     const double low = rint(e->min / e->scale), high = rint(e->max / e->scale), scale = e->scale;
     for (uint64_t i = 0; i < count; i++) {
         const double steps = (double)(float)((double)values[i] / scale);
         const double least = steps < low ? low : steps;
-        values[i] = (float)(nearest(least > high ? high : least) * scale);
+        values[i] = (float)(quant_nearest(least > high ? high : least) * scale);
     }
 }
