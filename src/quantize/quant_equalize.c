@@ -250,13 +250,13 @@ static void scale_note(const struct pair *p, enum param_id id)
 }
 
 /* The first rule leaves all as it is, the second one is the published method's. What gains little by the model may be
- * a loss in truth, so it takes a fifth. NULL: nothing is to be scaled. */
+ * a loss in truth, so it takes an eighth. NULL: nothing is to be scaled. */
 static const struct rule *best_rule(struct pair *p)
 {
     static const struct rule rules[] = {{0, 0, 0},  {0, .5, -.5}, {.5, 0, -.5}, {1, 0, 0},   {0, 0, -.5},
                                         {0, 0, -1}, {.5, 0, 0},   {.5, 0, -1},  {1, 0, -.5}, {1, 0, -1}};
     const struct rule *best = NULL;
-    const double enough = 0.8;
+    const double enough = 0.875;
     double least = 0;
     const struct quant_item *items = p->e->q->items;
     if (items[p->a.layer.weights].axis == NO_AXIS || items[p->b.layer.weights].axis == NO_AXIS)

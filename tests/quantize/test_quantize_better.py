@@ -110,7 +110,7 @@ def pair(w, biases, values, i, per_channel):
         ones = np.ones(w[i + 1].shape[-1])
         found.append((added_noise(w[i + 1], biases[i + 1], ones, s, z / s ** 2, noise, per_channel).sum(), s))
     best = min(range(len(RULES)), key=lambda k: found[k][0]) if per_channel else 1
-    best = 0 if per_channel and found[best][0] > .8 * found[0][0] else best
+    best = 0 if per_channel and found[best][0] > .875 * found[0][0] else best
     s = found[best][1]
     if best:
         w[i], biases[i] = w[i] / s, biases[i] / s
