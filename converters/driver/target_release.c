@@ -56,9 +56,13 @@ static void note_type(const struct context *c, const struct node *n)
 void note_unknown_types(const struct context *c, const struct graph *g)
 {
     struct map noted;
+    bool seen[OP_IDS] = {false}; /* native operators; others have no number of their own */
     map_init(&noted, c->scratch);
     for (size_t i = 0; i < g->order.count; i++) {
         const struct node *n = graph_node(g, g->order.data[i]);
+        if (n->op->id && seen[n->op->id])
+            continue;
+        seen[n->op->id] = true;
         uint32_t since = n->op->package ? RELEASE_OLDEST : op_type_known_since(n->op->dlc_type);
         bool known = since && since <= c->release;
         if (!known && map_add(&noted, n->op->dlc_type, 1) == MAP_NONE)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static void *reserve(size_t size)
 {
@@ -11,9 +12,16 @@ static void *reserve(size_t size)
     return pages == MAP_FAILED ? NULL : pages;
 }
 
+void pages_forget(void *bytes, size_t size)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)bytes;
+    const uintptr_t from = (at + page - 1) / page * page, to = (at + size) / page * page;
+    if (from < to)
+        (void)madvise((unsigned char *)bytes + (from - at), to - from, MADV_DONTNEED);
+}
+
 #if ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
-#include <unistd.h>
 
 /* What is poisoned takes an eighth of its size. The rest of the last page belongs to it. */
 static size_t watched(size_t size)

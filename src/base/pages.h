@@ -24,6 +24,9 @@ void *pages_map(size_t size);
 /* Makes old_size bytes new_size (not fewer) bytes, perhaps elsewhere; added bytes are zeros. NULL: nothing changed. */
 void *pages_grow(void *pages, size_t old_size, size_t new_size);
 void pages_unmap(void *pages, size_t size);
+/* The whole pages among size bytes of a mapping count as memory only when they are written to again; their content is
+ * lost. */
+void pages_forget(void *bytes, size_t size);
 
 /* Room for size bytes, of which few will be used: only pages that were written to count as memory. NULL when there is
  * no room. AddressSanitizer finds reads of bytes that pages_use was not called for (in the first 64 MiB). */

@@ -21,7 +21,7 @@ void build_row(struct build *b, const struct op *row, const char *name)
 {
     assert(row && row->n_params <= COUNT_OF(b->pending_params));
     b->pending = (struct node){.name = name, .op = row, .source = b->source, .params = b->pending_params};
-    memset(b->pending_params, 0, sizeof b->pending_params);
+    memset(b->pending_params, 0, row->n_params * sizeof *b->pending_params);
     b->inputs.count = 0;
 }
 
@@ -162,7 +162,8 @@ odlc_status build_end_n(struct build *b, const char *const *names, uint32_t n, t
 {
     TRY(complete(b, n));
     struct type few[4], *types = n <= COUNT_OF(few) ? few : arena_array(b->graph->arena, struct type, n);
-    memset(few, 0, sizeof few);
+    if (types == few)
+        memset(few, 0, n * sizeof *few);
     b->pending.inputs = b->inputs.data;
     b->pending.n_inputs = (uint32_t)b->inputs.count;
     b->pending.n_outputs = n & INT32_MAX;

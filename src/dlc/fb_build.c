@@ -23,46 +23,40 @@ uint64_t double_bits(double value)
 
 /* ---- the bytes ---- */
 
-/* Room for size bytes more, which the caller fills; NULL when they are only counted. */
-static inline uint8_t *extend(struct fb_build *b, size_t size)
+/* Room for size bytes more behind padding, such that the byte `ahead` bytes from their start is aligned; *at becomes
+ * their position. The caller fills them; NULL when they are only counted. */
+static inline uint8_t *extend(struct fb_build *b, uint32_t alignment, uint32_t ahead, size_t size, uint32_t *at)
 {
+    const uint64_t end = b->settled + b->out.count;
+    const uint32_t short_by = -(uint32_t)(end + ahead) & (alignment - 1);
+    *at = (uint32_t)end + short_by;
     if (b->counts) {
-        b->settled += size;
+        b->settled += short_by + size;
         return NULL;
     }
-    while (b->out.capacity - b->out.count < size)
+    while (b->out.capacity - b->out.count < short_by + size)
         b->out.data = vec_grow(b->arena, b->out.data, &b->out.capacity, 1);
-    uint8_t *at = b->out.data + b->out.count;
-    b->out.count += size;
-    return at;
-}
-
-static inline void append_u32(struct fb_build *b, uint32_t value)
-{
-    uint8_t *at = extend(b, 4);
-    if (at)
-        store_le(at, 4, value);
+    uint8_t *bytes = b->out.data + b->out.count;
+    b->out.count += short_by + size;
+    for (uint32_t i = 0; i < short_by; i++)
+        *bytes++ = 0;
+    return bytes;
 }
 
 static void append(struct fb_build *b, const void *bytes, size_t size)
 {
-    uint8_t *at = extend(b, size);
-    if (at && size)
-        memcpy(at, bytes, size);
+    uint32_t at;
+    uint8_t *to = extend(b, 1, 0, size, &at);
+    if (to && size)
+        memcpy(to, bytes, size);
 }
 
-static inline void append_zeros(struct fb_build *b, size_t size)
+static inline void append_u32(struct fb_build *b, uint32_t value)
 {
-    uint8_t *at = extend(b, size);
-    if (at && size)
-        memset(at, 0, size);
-}
-
-/* Pads until the byte `ahead` bytes from here is aligned. */
-static inline void align(struct fb_build *b, uint32_t alignment, uint32_t ahead)
-{
-    uint32_t short_by = -(uint32_t)(b->settled + b->out.count + ahead) & (alignment - 1);
-    append_zeros(b, short_by);
+    uint32_t at;
+    uint8_t *to = extend(b, 1, 0, 4, &at);
+    if (to)
+        store_le(to, 4, value);
 }
 
 static uint32_t position(const struct fb_build *b)
@@ -149,14 +143,14 @@ static void place_fields(const struct fb_slot *slots, unsigned count, struct fb_
 
 static uint32_t put_vtable(struct fb_build *b, const struct fb_vtable *vtable)
 {
-    align(b, 2, 0);
-    uint32_t at = position(b);
-    uint8_t bytes[4 + 2 * FB_MAX_SLOTS];
+    uint32_t at;
+    uint8_t bytes[4 + 2 * FB_MAX_SLOTS], *to = extend(b, 2, 0, vtable->size, &at);
     store_le(bytes, 2, vtable->size);
     store_le(bytes + 2, 2, vtable->table_size);
     for (uint32_t i = 0; i < FB_MAX_SLOTS; i++)
         store_le(bytes + 4 + 2 * i, 2, vtable->fields[i]);
-    append(b, bytes, vtable->size);
+    if (to)
+        memcpy(to, bytes, vtable->size);
     return at;
 }
 
@@ -215,11 +209,9 @@ static void fill_table(uint8_t *bytes, const struct fb_vtable *vtable, uint32_t 
 
 struct fb_made fb_put_table(struct fb_build *b, uint32_t reference, const struct fb_slot *slots, unsigned count)
 {
-    uint32_t shared = share_vtable(b, slots, count);
-    align(b, 8, 4);
-    uint32_t at = position(b);
+    uint32_t shared = share_vtable(b, slots, count), at;
     const struct fb_vtable *vtable = &b->vtables.data[shared];
-    uint8_t *bytes = extend(b, vtable->table_size);
+    uint8_t *bytes = extend(b, 8, 4, vtable->table_size, &at);
     fb_link(b, reference, at);
     if (bytes)
         fill_table(bytes, vtable, at, slots, count);
@@ -247,9 +239,8 @@ void fb_keep(struct fb_build *b, const struct fb_made *tables, unsigned n_tables
 
 uint32_t fb_put_kept(struct fb_build *b, uint32_t reference, const struct fb_kept *kept)
 {
-    align(b, 8, 4);
-    uint32_t at = position(b);
-    uint8_t *bytes = extend(b, kept->size);
+    uint32_t at;
+    uint8_t *bytes = extend(b, 8, 4, kept->size, &at);
     fb_link(b, reference, at);
     if (bytes)
         memcpy(bytes, kept->bytes, kept->size);
@@ -262,39 +253,72 @@ uint32_t fb_put_kept(struct fb_build *b, uint32_t reference, const struct fb_kep
 
 /* ---- strings and vectors ---- */
 
-/* The aligned start of a vector: its count. Gives its position. */
-static uint32_t start_vector(struct fb_build *b, uint32_t reference, uint32_t count)
+/* A vector's count, and room for so many bytes behind it: the elements, which the caller fills; NULL when they are only
+ * counted. *at becomes the vector's position. */
+static inline uint8_t *start_vector(struct fb_build *b, uint32_t reference, uint32_t count, size_t size, uint32_t *at)
 {
-    align(b, 4, 0);
-    uint32_t at = position(b);
-    append_u32(b, count);
-    fb_link(b, reference, at);
-    return at;
+    uint8_t *bytes = extend(b, 4, 0, 4 + size, at);
+    if (!bytes)
+        return NULL;
+    store_le(bytes, 4, count);
+    fb_link(b, reference, *at);
+    return bytes + 4;
 }
 
 uint32_t fb_put_string(struct fb_build *b, uint32_t reference, const char *string)
 {
+    uint32_t at;
     size_t length = strlen(string);
-    uint32_t at = start_vector(b, reference, (uint32_t)length);
-    append(b, string, length + 1);
+    uint8_t *bytes = start_vector(b, reference, (uint32_t)length, length + 1, &at);
+    if (bytes)
+        memcpy(bytes, string, length + 1);
     return at;
 }
 
 uint32_t fb_put_references(struct fb_build *b, uint32_t reference, uint32_t count)
 {
-    uint32_t first = start_vector(b, reference, count) + 4;
-    append_zeros(b, 4 * (size_t)count);
-    return first;
+    uint32_t at;
+    uint8_t *bytes = start_vector(b, reference, count, 4 * (size_t)count, &at);
+    if (bytes && count)
+        memset(bytes, 0, 4 * (size_t)count);
+    return at + 4;
 }
 
 uint32_t fb_put_targets(struct fb_build *b, uint32_t reference, const uint32_t *targets, uint32_t count)
 {
-    uint32_t at = start_vector(b, reference, count);
+    uint32_t at;
+    (void)start_vector(b, reference, count, 0, &at);
     for (uint32_t i = 0; i < count; i++) {
         fb_settle(b);
         append_u32(b, targets[i] - position(b));
     }
     return at;
+}
+
+uint32_t fb_put_open_references(struct fb_build *b, uint32_t reference, uint32_t count)
+{
+    uint32_t at;
+    (void)start_vector(b, reference, count, 0, &at);
+    for (uint32_t i = 0; i < count; i++) {
+        fb_settle(b);
+        append_u32(b, 0);
+    }
+    return at + 4;
+}
+
+odlc_status fb_fill_references(struct fb_build *b, uint32_t first, const uint32_t *targets, uint32_t count)
+{
+    TRY(fb_flush(b));
+    for (uint32_t i = 0; i < count && !b->counts; i++) {
+        append_u32(b, targets[i] - (first + 4 * i));
+        if (b->out.count < PIECE && i + 1 < count)
+            continue;
+        const uint32_t end = first + 4 * (i + 1);
+        b->status = b->fill(b->user, end - b->out.count, b->out.data, b->out.count);
+        b->out.count = 0;
+        TRY(b->status);
+    }
+    return ODLC_OK;
 }
 
 void fb_put_strings(struct fb_build *b, uint32_t reference, const char *const *strings, uint32_t count)
@@ -306,22 +330,26 @@ void fb_put_strings(struct fb_build *b, uint32_t reference, const char *const *s
 
 void fb_put_words(struct fb_build *b, uint32_t reference, const uint32_t *words, uint32_t count)
 {
-    start_vector(b, reference, count);
-    for (uint32_t i = 0; i < count; i++)
-        append_u32(b, words[i]);
+    uint32_t at;
+    uint8_t *bytes = start_vector(b, reference, count, 4 * (size_t)count, &at);
+    for (uint32_t i = 0; bytes && i < count; i++)
+        store_le(bytes + 4 * (size_t)i, 4, words[i]);
 }
 
 void fb_put_bytes(struct fb_build *b, uint32_t reference, const uint8_t *bytes, uint32_t size)
 {
-    align(b, 8, 4);
-    start_vector(b, reference, size);
-    append(b, bytes, size);
+    uint32_t at;
+    (void)extend(b, 8, 4, 0, &at);
+    uint8_t *to = start_vector(b, reference, size, size, &at);
+    if (to && size)
+        memcpy(to, bytes, size);
 }
 
 odlc_status fb_begin_bytes(struct fb_build *b, uint32_t reference, uint64_t size)
 {
-    align(b, 8, 4);
-    start_vector(b, reference, (uint32_t)size);
+    uint32_t at;
+    (void)extend(b, 8, 4, 0, &at);
+    (void)start_vector(b, reference, (uint32_t)size, 0, &at);
     return fb_flush(b);
 }
 

@@ -4,8 +4,8 @@
  * the buffer.
  *
  * A buffer is built in memory as a whole, or streamed: bytes that hold no open reference any more are settled and go to
- * a sink. A reference that would stay open over a settling is written with its target in the first place; the target is
- * known from a walk over the same objects whose bytes are only counted. */
+ * a sink. A reference that stays open over a settling is written with its target in the first place, which is known
+ * from a walk over the same objects whose bytes are only counted; or as zeros, which are filled in at the end. */
 #ifndef DLC_FB_BUILD_H
 #define DLC_FB_BUILD_H
 
@@ -16,6 +16,8 @@ enum { FB_MAX_SLOTS = 16, FB_RECENT = 64 };
 
 /* Gets the settled bytes in order. A failure ends the stream; fb_flush gives its status. */
 typedef odlc_status fb_sink_fn(void *user, const void *bytes, size_t size);
+/* Gets bytes that take the place of zeros which the sink got before, at that position. */
+typedef odlc_status fb_fill_fn(void *user, uint64_t position, const void *bytes, size_t size);
 
 struct fb_vtable {
     uint32_t key; /* which slots, and their sizes */
@@ -29,6 +31,7 @@ struct fb_build {
     VEC(uint8_t) out; /* the bytes that are not settled: all of them, in memory */
     uint64_t settled; /* how many are no longer in out */
     fb_sink_fn *sink;
+    fb_fill_fn *fill; /* for fb_fill_references; NULL: none is filled in */
     void *user;
     bool counts;        /* bytes are counted as settled and nothing else */
     odlc_status status; /* the first failure of the sink */
@@ -81,6 +84,11 @@ uint32_t fb_put_references(struct fb_build *b, uint32_t reference, uint32_t coun
 /* A vector of count references that lead to the targets, positions that come later. Settles. Gives the vector's
  * position. */
 uint32_t fb_put_targets(struct fb_build *b, uint32_t reference, const uint32_t *targets, uint32_t count);
+/* A vector of count references that are filled in later. Settles. Gives the first one's position. */
+uint32_t fb_put_open_references(struct fb_build *b, uint32_t reference, uint32_t count);
+/* Makes references, the first of which is there, lead to the targets; all were put, as zeros. Flushes, and fails as
+ * fb_flush and the fill do. */
+odlc_status fb_fill_references(struct fb_build *b, uint32_t first, const uint32_t *targets, uint32_t count) MUST_USE;
 void fb_put_strings(struct fb_build *b, uint32_t reference, const char *const *strings, uint32_t count);
 void fb_put_words(struct fb_build *b, uint32_t reference, const uint32_t *words, uint32_t count);
 /* Bytes, the first of which is aligned to 8 in the buffer. */

@@ -103,8 +103,34 @@ static void publish(struct tiles_ahead *a)
     pthread_mutex_unlock(&a->lock);
 }
 
+/* Waits until all tiles were given back; false when no more are wanted. */
+static bool wait_for_all(struct tiles_ahead *a)
+{
+    pthread_mutex_lock(&a->lock);
+    while (!a->stop && a->made != a->returned)
+        pthread_cond_wait(&a->change, &a->lock);
+    bool wanted = !a->stop;
+    pthread_mutex_unlock(&a->lock);
+    return wanted;
+}
+
+/* Slots that had large tiles shrink before a view is mapped; false when no more are wanted. */
+static bool make_room(struct tiles_ahead *a, const struct view_tiles *tiles)
+{
+    const bool shrinks = a->space.has_large && !tiles->reads;
+    if (shrinks && !wait_for_all(a))
+        return false;
+    for (int i = 0; shrinks && i < SLOTS; i++) {
+        a->space.ordered = a->slots[i].ordered;
+        tile_space_shrink(&a->space, tiles);
+    }
+    return true;
+}
+
 static bool make_tiles(struct tiles_ahead *a, const struct view_tiles *tiles)
 {
+    if (!make_room(a, tiles))
+        return false;
     for (uint64_t i = 0; i < tiles->count; i++) {
         struct slot *slot = wait_for_room(a);
         if (!slot)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing a container: the graph laid out → three zip entries → read back and compared → renamed. */
+/* Writing a container: the graph → three zip entries → read back and compared → renamed. */
 #include "dlc/write_container.h"
 
 #include <string.h>
@@ -47,11 +47,16 @@ static odlc_status to_zip(void *zip, const void *bytes, size_t size)
     return zip_write(zip, bytes, size);
 }
 
+static odlc_status fill_in_zip(void *zip, uint64_t position, const void *bytes, size_t size)
+{
+    return zip_fill(zip, STREAM_HEADER + position, bytes, size);
+}
+
 static odlc_status write_model(struct zip_writer *zip, struct dlc_model *model)
 {
-    TRY(zip_begin(zip, "model", STREAM_HEADER + model->size, 1));
+    TRY(zip_begin(zip, "model", ZIP_OPEN, 1));
     TRY(write_stream_header(zip));
-    TRY(dlc_emit_model(model, to_zip, zip));
+    TRY(dlc_emit_model(model, to_zip, fill_in_zip, zip));
     return zip_end(zip);
 }
 
@@ -88,17 +93,16 @@ static odlc_status check_payload(const struct dlc_writing *w, const struct dlc_p
                       (unsigned long long)total, (unsigned long long)most);
 }
 
-/* A container before its first byte. */
-struct layout {
+/* A container at work. */
+struct container {
     struct dlc_writing w;
     struct dlc_records records;
     struct dlc_model model;
     struct dlc_params params;
 };
 
-/* Whatever keeps the graph out of a container is found here. */
-static odlc_status lay_out(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
-                           const struct dlc_write_options *options, struct layout *out)
+static odlc_status start(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
+                         const struct dlc_write_options *options, struct container *out)
 {
     out->w = (struct dlc_writing){.arena = scratch,
                                   .diags = diags,
@@ -108,31 +112,39 @@ static odlc_status lay_out(struct arena *scratch, struct diags *diags, const str
                                   .progress = options->progress,
                                   .packed = options->packed};
     TRY(dlc_records_start(&out->w, g, &out->records));
-    TRY(dlc_lay_out_model(&out->records, &out->model));
-    TRY(dlc_lay_out_params(&out->records, options->netp, &out->params));
-    return check_payload(&out->w, &out->params, options->most_payload);
+    dlc_model_start(&out->records, &out->model);
+    return ODLC_OK;
+}
+
+static odlc_status lay_out_params(struct container *c, const struct dlc_write_options *options)
+{
+    TRY(dlc_lay_out_params(&c->records, options->netp, &c->params));
+    return check_payload(&c->w, &c->params, options->most_payload);
 }
 
 odlc_status dlc_try_write(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
                           const struct dlc_write_options *options)
 {
-    struct layout layout;
-    return lay_out(scratch, diags, g, path, options, &layout);
+    struct container c;
+    TRY(start(scratch, diags, g, path, options, &c));
+    TRY(dlc_measure_model(&c.model));
+    return lay_out_params(&c, options);
 }
 
 odlc_status dlc_write(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
                       const struct dlc_write_options *options)
 {
-    struct layout l;
+    struct container c;
     struct zip_writer zip = {.diags = diags, .path = path};
-    TRY(lay_out(scratch, diags, g, path, options, &l));
+    TRY(start(scratch, diags, g, path, options, &c));
     TRY(options->kept ? out_create_in_memory(scratch, diags, path, &zip.out)
                       : out_create(scratch, diags, path, &zip.out));
-    TRY(write_metadata(&l.w, &zip, options));
-    TRY(write_model(&zip, &l.model));
-    TRY(write_params(&l.w, &zip, &l.params));
+    TRY(write_metadata(&c.w, &zip, options));
+    TRY(write_model(&zip, &c.model));
+    TRY(lay_out_params(&c, options));
+    TRY(write_params(&c.w, &zip, &c.params));
     TRY(zip_finish(&zip));
-    TRY(dlc_read_back(&l.w, &zip, &l.model, &l.params));
+    TRY(dlc_read_back(&c.w, &zip, &c.model, &c.params));
     if (options->ready)
         TRY(options->ready(options->ready_user));
     TRY(out_commit(zip.out));

@@ -2,7 +2,7 @@
 /* Shared by the parts of the writer: IR → records → bytes. Memory is the arena of struct dlc_writing.
  *
  * Records of a graph would take many times the graph's own memory, so a record is made when it is asked for, and again:
- * once to lay an entry out, once to write the entry, once to compare the file with the graph. */
+ * to write an entry, and to compare the file with the graph; those of the params' head also to lay it out. */
 #ifndef DLC_WRITE_CONTAINER_H
 #define DLC_WRITE_CONTAINER_H
 
@@ -80,15 +80,15 @@ struct view dlc_param_view(const struct packed_param *p);
 
 struct dlc_model {
     struct dlc_records *records;
-    uint32_t *ops, *tensors;    /* positions of the ops' and tensors' tables */
-    uint32_t tensor_list, name; /* positions of the list and the string that follow the ops */
-    uint64_t size;              /* of the flatbuffer */
+    uint32_t *ops, *tensors; /* positions of the ops' and tensors' tables */
+    uint64_t size;           /* of the flatbuffer, once it was measured or emitted */
 };
 
-/* Walks the graph for the first time. Fails as dlc_next_op does; ODLC_ERR_LIMIT: the flatbuffer would pass 2 GiB. */
-odlc_status dlc_lay_out_model(struct dlc_records *records, struct dlc_model *out) MUST_USE;
-/* Gives the flatbuffer to the sink, in order. Fails as the sink does. */
-odlc_status dlc_emit_model(struct dlc_model *model, fb_sink_fn *sink, void *user) MUST_USE;
+void dlc_model_start(struct dlc_records *records, struct dlc_model *out);
+/* Both walk the graph. Fail as dlc_next_op does, and as sink and fill do; ODLC_ERR_LIMIT: the flatbuffer passes 2 GiB.
+ * Emitting gives the flatbuffer to the sink, in order, and then to `fill` what takes the place of zeros in it. */
+odlc_status dlc_measure_model(struct dlc_model *model) MUST_USE;
+odlc_status dlc_emit_model(struct dlc_model *model, fb_sink_fn *sink, fb_fill_fn *fill, void *user) MUST_USE;
 
 /* ---- the entry `model.params` (write_params.c): a head and, behind it, payloads ---- */
 
@@ -117,8 +117,8 @@ struct dlc_params {
     uint64_t size; /* of the whole flatbuffer */
 };
 
-/* After dlc_lay_out_model. netp: inline NETP instead of NR64. ODLC_ERR_LIMIT: the format ends at 2 GiB, and head or
- * (NETP) payloads do not fit. */
+/* After the model was measured or emitted. netp: inline NETP instead of NR64. ODLC_ERR_LIMIT: the format ends at 2 GiB,
+ * and head or (NETP) payloads do not fit. */
 odlc_status dlc_lay_out_params(struct dlc_records *records, bool netp, struct dlc_params *out) MUST_USE;
 /* Gives the head, which leads to the payloads by their positions, to the sink in order. Fails as the sink does. */
 odlc_status dlc_emit_params_head(struct dlc_params *params, fb_sink_fn *sink, void *user) MUST_USE;

@@ -112,47 +112,54 @@ static void put_tensors(struct fb_build *b, struct dlc_model *m)
     }
 }
 
-/* The graph's table and lists lead far ahead, to places that are known once the graph was put a first time. */
+/* The graph's table and lists lead far ahead: these references are filled in when all has its place. */
 static odlc_status put_graph(struct putting *p, uint32_t ref, struct dlc_model *m)
 {
     struct fb_build *b = &p->b;
     struct dlc_records *r = m->records;
     struct fb_made table = put_v4_graph(b, ref, r->g);
-    fb_link(b, fb_slot_ref(b, table, SLOT_v4_graph_tensors), m->tensor_list);
-    fb_link(b, fb_slot_ref(b, table, SLOT_v4_graph_name_again), m->name);
-    fb_put_targets(b, fb_slot_ref(b, table, SLOT_v4_graph_ops), m->ops, r->n_ops);
+    const uint32_t to_tensors = fb_slot_ref(b, table, SLOT_v4_graph_tensors);
+    const uint32_t to_name = fb_slot_ref(b, table, SLOT_v4_graph_name_again);
+    const uint32_t ops = fb_put_open_references(b, fb_slot_ref(b, table, SLOT_v4_graph_ops), r->n_ops);
     TRY(put_ops(p, m));
     if (!m->tensors)
         m->tensors = arena_array(r->w->arena, uint32_t, r->n_tensors);
-    m->tensor_list = fb_put_targets(b, FB_NOWHERE, m->tensors, r->n_tensors);
+    const uint32_t tensors = fb_put_open_references(b, FB_NOWHERE, r->n_tensors), list = tensors - 4;
     put_tensors(b, m);
-    m->name = fb_put_string(b, FB_NOWHERE, r->g->name);
-    return ODLC_OK;
+    const uint32_t name = fb_put_string(b, FB_NOWHERE, r->g->name);
+    TRY(fb_fill_references(b, to_tensors, &list, 1));
+    TRY(fb_fill_references(b, to_name, &name, 1));
+    TRY(fb_fill_references(b, ops, m->ops, r->n_ops));
+    return fb_fill_references(b, tensors, m->tensors, r->n_tensors);
 }
 
-static odlc_status put_network(struct dlc_model *m, fb_sink_fn *sink, void *user)
+static odlc_status put_network(struct dlc_model *m, fb_sink_fn *sink, fb_fill_fn *fill, void *user)
 {
-    struct putting *p = arena_new(m->records->w->arena, struct putting);
+    const struct dlc_writing *w = m->records->w;
+    struct putting *p = arena_new(w->arena, struct putting);
     struct fb_build *b = &p->b;
-    uint32_t start = fb_start_stream(b, m->records->w->arena, sink, user, ID_MODEL);
+    uint32_t start = fb_start_stream(b, w->arena, sink, user, ID_MODEL);
+    b->fill = fill;
     struct fb_made network = put_v4_network(b, start, NULL);
     TRY(put_graph(p, fb_put_references(b, fb_slot_ref(b, network, SLOT_v4_network_graphs), 1), m));
     m->size = fb_size(b);
-    return fb_flush(b);
-}
-
-odlc_status dlc_lay_out_model(struct dlc_records *records, struct dlc_model *out)
-{
-    const struct dlc_writing *w = records->w;
-    *out = (struct dlc_model){.records = records, .ops = arena_array(w->arena, uint32_t, records->n_ops)};
-    TRY(put_network(out, NULL, NULL));
-    if (out->size <= INT32_MAX)
+    if (m->size <= INT32_MAX)
         return ODLC_OK;
     return diag_error(w->diags, ODLC_ERR_LIMIT, AT(.file = w->path), "dlc-write",
                       "the graph itself takes more than 2 GiB");
 }
 
-odlc_status dlc_emit_model(struct dlc_model *model, fb_sink_fn *sink, void *user)
+void dlc_model_start(struct dlc_records *records, struct dlc_model *out)
 {
-    return put_network(model, sink, user);
+    *out = (struct dlc_model){.records = records, .ops = arena_array(records->w->arena, uint32_t, records->n_ops)};
+}
+
+odlc_status dlc_measure_model(struct dlc_model *model)
+{
+    return put_network(model, NULL, NULL, NULL);
+}
+
+odlc_status dlc_emit_model(struct dlc_model *model, fb_sink_fn *sink, fb_fill_fn *fill, void *user)
+{
+    return put_network(model, sink, fill, user);
 }

@@ -53,12 +53,16 @@ struct zip_writer {
     uint32_t crc; /* of the entry at work */
 };
 
+#define ZIP_OPEN UINT64_MAX /* the size that an entry gets */
+
 /* Begins an entry of `size` bytes, whose name must outlive the writer. alignment: of the entry's first byte in the
  * file; a power of two, 1 for none, 256 at most. ZIP_MAX_ENTRIES entries at most. */
 odlc_status zip_begin(struct zip_writer *zip, const char *name, uint64_t size, uint32_t alignment) MUST_USE;
 /* Appends to the entry at work. */
 odlc_status zip_write(struct zip_writer *zip, const void *bytes, size_t size) MUST_USE;
 odlc_status zip_zeros(struct zip_writer *zip, uint64_t size) MUST_USE;
+/* Puts bytes in the place of zeros that the entry at work has at that offset. */
+odlc_status zip_fill(struct zip_writer *zip, uint64_t offset, const void *bytes, size_t size) MUST_USE;
 /* The rest of an entry can come in any order and from several threads: each thread writes through a zip_part of its
  * own, and all parts together write every byte once. */
 struct zip_part {
@@ -85,7 +89,8 @@ odlc_status zip_parts_begin(struct zip_writer *zip) MUST_USE;
 /* After the last part was flushed: the entry goes on behind the bytes of all parts, and its CRC has theirs. */
 odlc_status zip_parts_end(struct zip_writer *zip, const struct zip_part *parts, uint32_t count) MUST_USE;
 
-/* Ends the entry, and patches the CRC into its local header. ODLC_ERR_INTERNAL: the entry did not get exactly its size.
+/* Ends the entry, and patches its CRC, and a size that was open, into the local header. ODLC_ERR_INTERNAL: the entry
+ * did not get exactly its size.
  */
 odlc_status zip_end(struct zip_writer *zip) MUST_USE;
 /* Writes the central directory behind the last entry. */

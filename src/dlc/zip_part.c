@@ -20,6 +20,16 @@ static uint32_t moved_on(uint32_t crc, uint64_t length)
     return (uint32_t)crc32_combine(crc, 0, (z_off_t)length);
 }
 
+/* A CRC is linear: that of the entry changes by the CRC of what the bytes and the zeros differ in (one of nothing but
+ * these bits, which begins with 0 and is not inverted), moved on. */
+odlc_status zip_fill(struct zip_writer *zip, uint64_t offset, const void *bytes, size_t size)
+{
+    const uint64_t at = zip->entries[zip->count].offset + offset;
+    const uint32_t change = ~crc32_gzip_refl(UINT32_MAX, bytes, size);
+    zip->crc ^= moved_on(change, out_offset(zip->out) - (at + size));
+    return out_patch(zip->out, at, bytes, size);
+}
+
 static const struct dlc_entry *entry_at_work(const struct zip_writer *zip)
 {
     return &zip->entries[zip->count];

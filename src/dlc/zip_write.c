@@ -91,9 +91,21 @@ odlc_status zip_zeros(struct zip_writer *zip, uint64_t size)
     return ODLC_OK;
 }
 
+/* In the ZIP64 field, behind its number and length. */
+static odlc_status set_size(struct zip_writer *zip, struct dlc_entry *entry)
+{
+    uint8_t sizes[16];
+    entry->size = entry->packed = out_offset(zip->out) - entry->offset;
+    store_le(sizes, 8, entry->size);
+    store_le(sizes + 8, 8, entry->size);
+    return out_patch(zip->out, zip->headers[zip->count] + LOCAL_SIZE + strlen(entry->name) + 4, sizes, sizeof sizes);
+}
+
 odlc_status zip_end(struct zip_writer *zip)
 {
     struct dlc_entry *entry = &zip->entries[zip->count];
+    if (entry->size == ZIP_OPEN)
+        TRY(set_size(zip, entry));
     if (out_offset(zip->out) != entry->offset + entry->size)
         return diag_error(zip->diags, ODLC_ERR_INTERNAL, AT(.file = zip->path), "dlc-zip",
                           "entry %s did not get the size that was laid out for it", entry->name);

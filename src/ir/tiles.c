@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/pages.h"
+
 enum {
     PAGE = 4096,
     LARGE = 128 * 1024,
@@ -150,7 +152,8 @@ struct tile_space tile_space_new(struct arena *arena, uint64_t elements)
     uint64_t tile = min_u64(sat_mul(elements, sizeof(double)), READ_TILE);
     return (struct tile_space){.source = arena_alloc(arena, tile),
                                .ordered = arena_alloc(arena, tile),
-                               .converted = arena_alloc(arena, min_u64(PIECE, elements) * sizeof(double))};
+                               .converted = arena_alloc(arena, min_u64(PIECE, elements) * sizeof(double)),
+                               .size = tile};
 }
 
 struct tile_space tile_space_for(struct arena *arena, const struct view_tiles *t)
@@ -171,6 +174,14 @@ void tile_space_drop(struct tile_space *space)
     if (space->file && space->resident)
         file_drop(space->file, 0, space->file->size);
     space->resident = 0;
+}
+
+void tile_space_shrink(struct tile_space *space, const struct view_tiles *tiles)
+{
+    const uint64_t kept = min_u64(space->size, (uint64_t)tiles->tile);
+    pages_forget(space->source + kept, space->size - kept);
+    pages_forget(space->ordered + kept, space->size - kept);
+    space->has_large = false;
 }
 
 /* Notes that bytes at `at` are read through the mapping, and that those around them become resident, too. */
@@ -357,6 +368,8 @@ static odlc_status map_all(const struct view_tiles *t, struct tile_space *space)
 {
     const struct file *file = t->view->file;
     uint64_t at = (uint64_t)(t->view->bytes - file->data), size = t->total * t->box.size;
+    if (space->has_large && space->size)
+        tile_space_shrink(space, t);
     drop_later(space, file, at, size);
     return size < PAGE || file_populate(file, at, size) ? ODLC_OK : ODLC_ERR_IO;
 }
@@ -378,6 +391,7 @@ odlc_status view_tile_make(const struct view_tiles *t, uint64_t index, struct ti
     *out = (struct made_tile){.box = box, .first = result, .ordered = space->ordered};
     if (t->reads) {
         tile_space_drop(space); /* what is mapped and what is read would take memory together */
+        space->has_large = true;
         TRY(read_box(t, source, &box, space->source));
         from = space->source;
     } else if (t->view->file && space->permuted != t->view->bytes) {

@@ -26,6 +26,8 @@ struct view_tiles {
 /* Where a thread makes tiles; each thread has its own. */
 struct tile_space {
     uint8_t *source, *ordered, *converted;
+    uint64_t size;           /* bytes of source, and of ordered */
+    bool has_large;          /* tiles of a view that was read */
     const struct file *file; /* through whose mapping `resident` bytes were read since pages were dropped */
     uint64_t resident, window;
     const uint8_t *permuted; /* the source of the permuted view at work */
@@ -41,6 +43,9 @@ struct tile_space tile_space_new(struct arena *arena, uint64_t elements);
 struct tile_space tile_space_for(struct arena *arena, const struct view_tiles *tiles);
 /* Tells the system that what was read through mappings is not needed any more. */
 void tile_space_drop(struct tile_space *space);
+/* The same of what is beyond a tile of a view that is mapped: large tiles and that one's pages would take memory
+ * together. The space must have come from tile_space_new; one that makes all its tiles shrinks by itself. */
+void tile_space_shrink(struct tile_space *space, const struct view_tiles *tiles);
 
 /* Makes a tile and hands it out in one or more pieces. ODLC_ERR_IO, without a diagnostic, when the source cannot be
  * read; or what emit gives. Uses no arena. */

@@ -10,6 +10,7 @@
 #include "op/op.h"
 #include "op/params.h"
 #include "pass/alias.h"
+#include "pass/search.h"
 
 pass_fn pass_float_dynamic;
 
@@ -258,7 +259,7 @@ static void look_at(struct dynamic *d, node_id id)
 
 odlc_status pass_float_dynamic(struct pass_context *c, struct graph *g)
 {
-    if (c->options->keep_integer_ops)
+    if (c->options->keep_integer_ops || !graph_has_op(g, OP_Cast))
         return ODLC_OK;
     struct dynamic d = {.c = c, .g = g};
     d.uses = graph_uses(c->scratch, g);

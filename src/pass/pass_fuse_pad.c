@@ -10,6 +10,7 @@
 #include "op/ranges.h"
 #include "pass/never_negative.h"
 #include "pass/pass.h"
+#include "pass/search.h"
 
 pass_fn pass_fuse_pad;
 
@@ -133,17 +134,9 @@ static void take(struct graph *g, node_id id, const struct padding *p, const int
     graph_set_shape(g, turned, &shape);
 }
 
-static bool has_pad(const struct graph *g)
-{
-    for (size_t i = 0; i < g->order.count; i++)
-        if (node_is(graph_node(g, g->order.data[i]), OP_Pad))
-            return true;
-    return false;
-}
-
 odlc_status pass_fuse_pad(struct pass_context *c, struct graph *g)
 {
-    if (!has_pad(g))
+    if (!graph_has_op(g, OP_Pad))
         return ODLC_OK;
     const struct uses uses = graph_uses(c->scratch, g);
     bool *not_negative = arena_array(c->scratch, bool, g->tensors.count);

@@ -4,6 +4,7 @@
 #include "op/axes.h"
 #include "op/op.h"
 #include "pass/pass.h"
+#include "pass/search.h"
 
 pass_fn pass_merge_concats;
 
@@ -73,6 +74,8 @@ static node_id merge(struct merging *m, node_id id)
 
 odlc_status pass_merge_concats(struct pass_context *c, struct graph *g)
 {
+    if (!graph_has_op(g, OP_Concat))
+        return ODLC_OK;
     struct merging m = {.g = g, .scratch = c->scratch, .uses = graph_uses(c->scratch, g)};
     for (size_t i = g->order.count; i-- > 0;)
         if (graph_node(g, g->order.data[i])->op)

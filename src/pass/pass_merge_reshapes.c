@@ -4,6 +4,7 @@
  * merged with what is before it already. */
 #include "op/params.h"
 #include "pass/alias.h"
+#include "pass/search.h"
 
 pass_fn pass_merge_reshapes;
 
@@ -33,6 +34,8 @@ static void merge(struct graph *g, struct aliases *aliases, node_id first, node_
 
 odlc_status pass_merge_reshapes(struct pass_context *c, struct graph *g)
 {
+    if (!graph_has_op(g, OP_Reshape))
+        return ODLC_OK;
     struct uses uses = graph_uses(c->scratch, g);
     struct aliases aliases = aliases_start(c->scratch, g);
     for (size_t i = 0; i < g->order.count; i++) {

@@ -4,11 +4,14 @@
  * left without readers go with remove_dead. */
 #include "op/params.h"
 #include "pass/alias.h"
+#include "pass/search.h"
 
 pass_fn pass_merge_transposes;
 
 odlc_status pass_merge_transposes(struct pass_context *c, struct graph *g)
 {
+    if (!graph_has_op(g, OP_Transpose))
+        return ODLC_OK;
     struct aliases aliases = aliases_start(c->scratch, g);
     for (size_t i = 0; i < g->order.count; i++) {
         node_id id = g->order.data[i];

@@ -472,11 +472,16 @@ static void quantize_nodes(struct quantize *q)
     }
 }
 
-/* Most models quantize nothing. */
+static bool stands_for_integers(const struct tensor *t)
+{
+    return t->kind == TENSOR_STATIC && t->view->scale && quant_dtype(t->view->dtype) != DT_NONE;
+}
+
+/* Most models quantize nothing; floats are scaled where a Batchnorm was folded into them. */
 static bool has_work(const struct graph *g)
 {
     for (tensor_id id = 0; id < g->tensors.count; id++)
-        if (graph_tensor(g, id)->kind == TENSOR_STATIC && graph_tensor(g, id)->view->scale)
+        if (stands_for_integers(graph_tensor(g, id)))
             return true;
     for (size_t i = 0; i < g->order.count; i++) {
         const struct node *n = graph_node(g, g->order.data[i]);

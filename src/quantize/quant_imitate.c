@@ -34,9 +34,10 @@ const struct encoding **quant_imitated(struct quantizer *q)
 
 void quant_imitate(const struct encoding *e, float *values, uint64_t count)
 {
-    const double low = rint(e->min / e->scale), high = rint(e->max / e->scale);
+    const double low = rint(e->min / e->scale), high = rint(e->max / e->scale), scale = e->scale;
     for (uint64_t i = 0; i < count; i++) {
-        const double integer = rint((double)(float)((double)values[i] / e->scale));
-        values[i] = (float)((integer < low ? low : integer > high ? high : integer) * e->scale);
+        const double steps = (double)(float)((double)values[i] / scale);
+        const double least = steps < low ? low : steps;
+        values[i] = (float)(quant_nearest(least > high ? high : least) * scale);
     }
 }

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Better integers and biases than the nearest, layer after layer: the inputs of a layer are gathered as the float
  * network gives them, and as layers before it do that have theirs already (quant_round.c, quant_correct.c). Each go
- * over the calibration inputs serves layers that do not depend on each other. Where biases are corrected, a first go
- * observes the float network's ranges, and all that the layers give is rounded by them (quant_imitate.c). */
+ * over the calibration inputs serves layers that do not depend on each other. Where biases are corrected, a go before
+ * observes the float network's ranges, and all that the layers give is rounded by them (quant_imitate.c). Where layers
+ * are equalized, that is done first, by a go over the channels of the float network (quant_equalize.c). */
 #include <string.h>
 
 #include "op/op.h"
+#include "quantize/quant_equalize.h"
 #include "quantize/quant_imitate.h"
 #include "quantize/quant_round.h"
 
 /* Elements of squares that are gathered in one go, where there is more than one layer. */
 enum { MOST_PRODUCTS = 32 << 20 };
+
+/* What is observed in a go over the inputs. */
+enum go { GO_CHANNELS, GO_RANGES, GO_LAYERS };
 
 /* A layer that can be improved. */
 struct improvable {
@@ -23,10 +28,11 @@ struct improvable {
 struct quant_improvement {
     VEC(struct improvable) layers; /* by levels */
     size_t first, end;             /* those that this go is for */
+    enum go go;
+    struct quant_equalizing *equalizing; /* GO_CHANNELS */
     struct executor *floats;
     const float **kept;              /* per tensor: values in the float network */
     const struct encoding **rounded; /* per tensor: what its values are rounded by; both NULL: they are not */
-    bool sees_ranges;                /* this go is for the ranges that these come of */
     bool is_done;
     struct arena_mark mark; /* before what a go needs */
     size_t n_diags;         /* at that time */
@@ -108,10 +114,33 @@ static odlc_status gather(void *object, tensor_id id, const struct buffer *value
 
 bool quant_is_improving(const struct quantizer *q)
 {
-    return q->improvement && !q->improvement->is_done && !q->improvement->sees_ranges;
+    return q->improvement && !q->improvement->is_done && q->improvement->go != GO_RANGES;
 }
 
-odlc_status quant_improve_observe(struct quantizer *q)
+static odlc_status add_channels(void *object, tensor_id id, const struct buffer *value)
+{
+    struct quantizer *q = object;
+    struct arena_mark mark = arena_mark(q->scratch);
+    const struct buffer wide = buffer_widen(value, DT_FLOAT32, q->scratch);
+    size_t bad;
+    odlc_status status = ODLC_OK;
+    if (!quant_channels_add(q->improvement->equalizing->channels[id], wide.data, shape_count(&wide.shape), &bad))
+        status = quant_not_finite(q, id, wide.data, bad);
+    arena_rewind(q->scratch, mark);
+    return status;
+}
+
+static odlc_status observe_channels(struct quantizer *q)
+{
+    for (size_t i = 0; i < q->g->inputs.count; i++) {
+        const tensor_id id = q->g->inputs.data[i];
+        if (q->executor->observed[id])
+            TRY(add_channels(q, id, &q->executor->buffers[id]));
+    }
+    return executor_run(q->executor);
+}
+
+static odlc_status observe_layers(struct quantizer *q)
 {
     struct quant_improvement *im = q->improvement;
     struct arena_mark mark = arena_mark(q->scratch);
@@ -133,6 +162,11 @@ odlc_status quant_improve_observe(struct quantizer *q)
     TRY(executor_run(q->executor));
     arena_rewind(q->scratch, mark);
     return ODLC_OK;
+}
+
+odlc_status quant_improve_observe(struct quantizer *q)
+{
+    return q->improvement->go == GO_CHANNELS ? observe_channels(q) : observe_layers(q);
 }
 
 /* ---- layers ---- */
@@ -180,10 +214,9 @@ static void list_layers(struct quantizer *q)
         }
 }
 
-static void start_improving(struct quantizer *q)
+static void start_layers(struct quantizer *q)
 {
-    struct quant_improvement *im = arena_new(q->arena, struct quant_improvement);
-    q->improvement = im;
+    struct quant_improvement *im = q->improvement;
     im->kept = arena_array(q->arena, const float *, q->g->tensors.count);
     list_layers(q);
     for (size_t i = 0; i < im->layers.count; i++) {
@@ -226,12 +259,34 @@ static void show_constants(struct quantizer *q, bool as_floats)
             graph_set_view(q->g, id, as_floats ? q->items[id].floats : q->items[id].reals);
 }
 
+static odlc_status prepare_channels(struct quantizer *q, const struct backend *const *backends, unsigned threads)
+{
+    struct quant_channels **channels = q->improvement->equalizing->channels;
+    const size_t count = q->g->tensors.count;
+    bool *observed = arena_array(q->arena, bool, count);
+    tensor_id *wanted = arena_array(q->arena, tensor_id, count);
+    size_t n_wanted = 0;
+    for (tensor_id id = 0; id < count; id++) {
+        observed[id] = channels[id];
+        if (channels[id])
+            wanted[n_wanted++] = id;
+    }
+    const struct executor_options options = {.backends = backends,
+                                             .threads = threads,
+                                             .packages = q->options->packages,
+                                             .progress = q->options->progress,
+                                             .observed = observed,
+                                             .observer = {q, add_channels}};
+    show_constants(q, true);
+    const odlc_status status =
+        executor_create(q->arena, q->scratch, q->diags, q->g, wanted, n_wanted, &options, &q->executor);
+    show_constants(q, false);
+    return status;
+}
+
 /* A go over the float network's ranges. */
 static odlc_status prepare_ranges(struct quantizer *q, const struct backend *const *backends, unsigned threads)
 {
-    struct quant_improvement *im = q->improvement;
-    im->mark = arena_mark(q->arena);
-    im->n_diags = q->diags->list.count;
     show_constants(q, true);
     const odlc_status status = quantizer_calibrate(q, backends, threads);
     show_constants(q, false);
@@ -248,11 +303,9 @@ static const bool *shown_of(struct quantizer *q, const bool *read)
     return shown;
 }
 
-static odlc_status prepare(struct quantizer *q, const struct backend *const *backends, unsigned threads)
+static odlc_status prepare_layers(struct quantizer *q, const struct backend *const *backends, unsigned threads)
 {
     struct quant_improvement *im = q->improvement;
-    im->mark = arena_mark(q->arena);
-    im->n_diags = q->diags->list.count;
     choose_layers(q);
     bool *observed = arena_array(q->arena, bool, q->g->tensors.count);
     tensor_id *wanted = arena_array(q->arena, tensor_id, im->end - im->first);
@@ -274,7 +327,15 @@ static odlc_status prepare(struct quantizer *q, const struct backend *const *bac
     return executor_create(q->arena, q->scratch, q->diags, q->g, wanted, im->end - im->first, &options, &q->executor);
 }
 
-static odlc_status use(struct quantizer *q)
+static void forget_executor(struct quantizer *q)
+{
+    const struct quant_improvement *im = q->improvement;
+    q->executor = NULL;
+    if (q->diags->list.count == im->n_diags) /* diagnostics lie in the same arena */
+        arena_rewind(q->arena, im->mark);
+}
+
+static odlc_status use_layers(struct quantizer *q)
 {
     struct quant_improvement *im = q->improvement;
     for (size_t i = im->first; i < im->end; i++) {
@@ -282,26 +343,43 @@ static odlc_status use(struct quantizer *q)
         if (im->layers.data[i].rounds)
             quant_round(q, &im->layers.data[i].gathering);
     }
-    q->executor = NULL;
-    if (q->diags->list.count == im->n_diags) /* diagnostics lie in the same arena */
-        arena_rewind(q->arena, im->mark);
+    forget_executor(q);
     for (size_t i = im->first; i < im->end; i++)
         if (im->layers.data[i].corrects)
             TRY(quant_correct(q, &im->layers.data[i].gathering));
     return ODLC_OK;
 }
 
-/* What the go before this one has found is used; the one that comes is made ready. */
+static void begin(struct quantizer *q)
+{
+    struct quant_improvement *im = arena_new(q->arena, struct quant_improvement);
+    q->improvement = im;
+    if (improves(q, IMPROVE_EQUALIZE))
+        im->equalizing = quant_equalizing_new(q);
+    im->go = im->equalizing ? GO_CHANNELS : improves(q, IMPROVE_CORRECT) ? GO_RANGES : GO_LAYERS;
+    if (!im->equalizing)
+        start_layers(q);
+}
+
+/* What the go before this one has found is used. */
 static odlc_status go_on(struct quantizer *q)
 {
     struct quant_improvement *im = q->improvement;
-    if (!im)
-        start_improving(q);
-    else if (!im->sees_ranges)
-        TRY(use(q));
-    else
+    if (!im) {
+        begin(q);
+        return ODLC_OK;
+    }
+    if (im->go == GO_LAYERS)
+        return use_layers(q);
+    if (im->go == GO_RANGES) {
         im->rounded = quant_imitated(q);
-    q->improvement->sees_ranges = !im && improves(q, IMPROVE_CORRECT);
+        im->go = GO_LAYERS;
+        return ODLC_OK;
+    }
+    forget_executor(q);
+    TRY(quant_equalize(im->equalizing));
+    start_layers(q);
+    im->go = improves(q, IMPROVE_CORRECT) ? GO_RANGES : GO_LAYERS;
     return ODLC_OK;
 }
 
@@ -309,22 +387,35 @@ odlc_status quantizer_improve(struct quantizer *q, const struct backend *const *
                               bool *observes)
 {
     *observes = false;
-    if (!improves(q, IMPROVE_ROUND) && !improves(q, IMPROVE_CORRECT))
+    if (!q->options->improvements)
         return ODLC_OK;
     TRY(go_on(q));
-    *observes = q->improvement->end < q->improvement->layers.count;
-    q->improvement->is_done = !*observes;
-    q->improvement->sees_ranges &= *observes;
+    struct quant_improvement *im = q->improvement;
+    *observes = im->go == GO_CHANNELS || im->end < im->layers.count;
+    im->is_done = !*observes;
     if (!*observes)
         return ODLC_OK;
-    return q->improvement->sees_ranges ? prepare_ranges(q, backends, threads) : prepare(q, backends, threads);
+    im->mark = arena_mark(q->arena);
+    im->n_diags = q->diags->list.count;
+    switch (im->go) {
+    case GO_CHANNELS:
+        return prepare_channels(q, backends, threads);
+    case GO_RANGES:
+        return prepare_ranges(q, backends, threads);
+    case GO_LAYERS:
+        return prepare_layers(q, backends, threads);
+    default:
+        return ODLC_ERR_INVALID;
+    }
 }
 
 odlc_status quant_check_improved(const struct quantizer *q)
 {
-    const bool is_wanted = improves(q, IMPROVE_ROUND) || improves(q, IMPROVE_CORRECT);
-    if (!is_wanted || (q->improvement && !quant_is_improving(q)))
+    if (!q->options->improvements || (q->improvement && !quant_is_improving(q)))
         return ODLC_OK;
     return diag_error(q->diags, ODLC_ERR_USAGE, AT(.file = q->path, .hint = "give --input_list"), "quantize-unknown",
-                      "there are no inputs to choose %s by", improves(q, IMPROVE_ROUND) ? "roundings" : "biases");
+                      "there are no inputs to choose %s by",
+                      improves(q, IMPROVE_ROUND)     ? "roundings"
+                      : improves(q, IMPROVE_CORRECT) ? "biases"
+                                                     : "factors of channels");
 }

@@ -26,7 +26,7 @@ enum quantize_schema {
 
 /* Bits of options.improvements. */
 enum quantize_improvement {
-    IMPROVE_EQUALIZE = 1, /* weights of layers in a row are scaled to like ranges before anything else */
+    IMPROVE_EQUALIZE = 1, /* channels between layers are scaled where less is lost so, before anything else */
     IMPROVE_ROUND = 2,    /* weights go to the integers that change results least */
     IMPROVE_CORRECT = 4   /* biases take back what weights do to the mean of results */
 };

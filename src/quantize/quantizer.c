@@ -34,7 +34,6 @@ odlc_status quantizer_open(struct arena *arena, struct arena *scratch, struct di
     TRY(quant_read_file(q));
     TRY(quant_assign(q));
     note_entropy(q);
-    quant_equalize(q);
     TRY(quant_encode_constants(q));
     *out = q;
     return ODLC_OK;

@@ -163,8 +163,6 @@ struct encoding quant_encoding(const struct quantizer *q, const struct quant_ite
 const struct quant *quant_encoded(struct quantizer *q, tensor_id id);
 /* The fixed-point type of the integers of encodings. */
 enum dtype quant_type(const struct quant *quant);
-/* Scales weights of layers in a row, if that is wanted (quant_equalize.c). */
-void quant_equalize(struct quantizer *q);
 /* Improvements that go by observations (quant_improve.c). Layers without a bias get one of zeros, where biases are to
  * be corrected, before anything is known of the graph. */
 void quant_give_biases(struct quantizer *q);
@@ -174,6 +172,14 @@ bool quant_is_improving(const struct quantizer *q);
 odlc_status quant_improve_observe(struct quantizer *q) MUST_USE;
 /* ODLC_ERR_USAGE: improvements are wanted, and nothing was observed for them. */
 odlc_status quant_check_improved(const struct quantizer *q) MUST_USE;
+
+/* The nearest integer, ties to even, of a number below 2^51, as rint gives it, but in loops that the compiler
+ * vectorizes: the sum has no room for digits behind the point. */
+static inline double quant_nearest(double value)
+{
+    const double shift = 0x1.8p52;
+    return (value + shift) - shift;
+}
 
 /* The error of a value that is none; of the observation at work. */
 odlc_status quant_not_finite(struct quantizer *q, tensor_id id, const float *values, size_t bad);

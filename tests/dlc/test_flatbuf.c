@@ -242,17 +242,31 @@ static odlc_status collect(void *user, const void *bytes, size_t size)
     return ODLC_OK;
 }
 
+static odlc_status fill_in(void *user, uint64_t position, const void *bytes, size_t size)
+{
+    text *all = user;
+    ck_assert_uint_le(position + size, all->count);
+    for (size_t i = 0; i < size; i++)
+        ck_assert_int_eq(all->data[position + i], 0);
+    memcpy(all->data + position, bytes, size);
+    return ODLC_OK;
+}
+
 /* A root that lists boxes with names of many lengths, each third one put from its bytes; long enough for several
- * pieces.
- */
-static uint64_t stream_boxes(uint32_t *places, uint32_t count, fb_sink_fn *sink, void *user)
+ * pieces. With fill, the places need not be known before. */
+static uint64_t stream_boxes(uint32_t *places, uint32_t count, fb_sink_fn *sink, fb_fill_fn *fill, void *user)
 {
     struct fb_build b;
     struct fb_kept kept = {.size = 0};
     const struct fb_slot root[] = {FB_REF(BOX_CHILDREN)}, box_slots[] = {FB_U8(BOX_TAG, 3), FB_REF(BOX_NAME)};
     uint32_t start = fb_start_stream(&b, arena, sink, user, "TEST");
     struct fb_made table = fb_put_table(&b, start, root, COUNT_OF(root));
-    fb_put_targets(&b, fb_slot_ref(&b, table, BOX_CHILDREN), places, count);
+    uint32_t list = fb_slot_ref(&b, table, BOX_CHILDREN), first = 0;
+    b.fill = fill;
+    if (fill)
+        first = fb_put_open_references(&b, list, count);
+    else
+        fb_put_targets(&b, list, places, count);
     for (uint32_t i = 0; i < count; i++) {
         fb_settle(&b);
         if (kept.size && i % 3 == 2) {
@@ -265,7 +279,7 @@ static uint64_t stream_boxes(uint32_t *places, uint32_t count, fb_sink_fn *sink,
         fb_put_string(&b, fb_slot_ref(&b, table, BOX_NAME), arena_printf(arena, "%0*u", (int)(i % 9) + 1, i));
         fb_keep(&b, &table, 1, n_vtables, &kept);
     }
-    ck_status_ok(fb_flush(&b));
+    ck_status_ok(fill ? fb_fill_references(&b, first, places, count) : fb_flush(&b));
     return fb_size(&b);
 }
 
@@ -273,12 +287,16 @@ START_TEST(streamed_in_pieces)
 {
     enum { COUNT = 40000 };
     uint32_t *places = arena_array(arena, uint32_t, COUNT);
-    text all = {0};
+    text all = {0}, filled = {0};
     struct fb_fault fault;
-    uint64_t size = stream_boxes(places, COUNT, NULL, NULL);
+    ck_assert_uint_eq(stream_boxes(places, COUNT, collect, fill_in, &filled), filled.count);
+    memset(places, 0, COUNT * sizeof *places);
+    uint64_t size = stream_boxes(places, COUNT, NULL, NULL, NULL);
     ck_assert_uint_gt(size, 1024 * 1024);
-    ck_assert_uint_eq(stream_boxes(places, COUNT, collect, &all), size);
+    ck_assert_uint_eq(stream_boxes(places, COUNT, collect, NULL, &all), size);
     ck_assert_uint_eq(all.count, size);
+    ck_assert_uint_eq(filled.count, size);
+    ck_assert_mem_eq(filled.data, all.data, size);
     const uint8_t *data = (const uint8_t *)all.data;
     ck_assert(fb_verify(data, all.count, &box, &fault));
     struct fb_vector boxes = fb_vector(root_of(data, all.count), BOX_CHILDREN, 4);

@@ -8,7 +8,8 @@
 
 #define NOWHERE UINT64_MAX
 
-/* A sink that passes on what it gets, with one byte changed. */
+/* A sink that passes on what it gets, with one byte changed. Zeros stay as they are: some are filled in later, and the
+ * byte is changed then. */
 struct damaging {
     struct zip_writer *zip;
     uint64_t at, passed;
@@ -23,10 +24,21 @@ static odlc_status pass_on(void *user, const void *bytes, size_t size)
     d->passed += size;
     if (d->at < from || d->at >= d->passed)
         return zip_write(d->zip, bytes, size);
-    uint8_t changed = (d->before = p[d->at - from]) ^ 1;
+    uint8_t changed = (d->before = p[d->at - from]) ? d->before ^ 1 : 0;
     TRY(zip_write(d->zip, p, d->at - from));
     TRY(zip_write(d->zip, &changed, 1));
     return zip_write(d->zip, p + (d->at - from) + 1, d->passed - d->at - 1);
+}
+
+static odlc_status fill_in(void *user, uint64_t position, const void *bytes, size_t size)
+{
+    struct damaging *d = user;
+    uint8_t *p = arena_memdup(arena, bytes, size);
+    if (d->at >= position && d->at < position + size) {
+        d->before = p[d->at - position];
+        p[d->at - position] ^= 1;
+    }
+    return zip_fill(d->zip, STREAM_HEADER + position, p, size);
 }
 
 struct written {
@@ -44,7 +56,8 @@ static void lay_out(struct written *x, bool netp)
     x->w = (struct dlc_writing){.arena = arena, .diags = &diags, .path = x->path};
     x->zip = (struct zip_writer){.diags = &diags, .path = x->path};
     ck_status_ok(dlc_records_start(&x->w, sample_graph(arena), &x->records));
-    ck_status_ok(dlc_lay_out_model(&x->records, &x->model));
+    dlc_model_start(&x->records, &x->model);
+    ck_status_ok(dlc_measure_model(&x->model));
     ck_status_ok(dlc_lay_out_params(&x->records, netp, &x->params));
     ck_status_ok(out_create(arena, &diags, x->path, &x->zip.out));
 }
@@ -65,7 +78,7 @@ static uint8_t write_damaged(struct written *x, bool netp, uint64_t in_model, ui
     ck_status_ok(zip_write(&x->zip, "a=b\n", 4));
     ck_status_ok(zip_end(&x->zip));
     begin(x, "model", x->model.size);
-    ck_status_ok(dlc_emit_model(&x->model, pass_on, &model));
+    ck_status_ok(dlc_emit_model(&x->model, pass_on, fill_in, &model));
     ck_status_ok(zip_end(&x->zip));
     begin(x, "model.params", x->params.size);
     ck_status_ok(dlc_emit_params_head(&x->params, pass_on, &head));

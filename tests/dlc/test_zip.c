@@ -48,6 +48,35 @@ START_TEST(crcs_of_all_sizes_are_those_of_another_library)
 }
 END_TEST
 
+/* Bytes in the place of zeros, at the beginning, in the middle and at the end of what was written so far. */
+START_TEST(zeros_are_filled_in)
+{
+    const char *path = in_folder("filled.zip");
+    struct zip_writer zip = {.diags = &diags, .path = path};
+    struct dlc_entry *entries;
+    uint32_t count;
+    ck_status_ok(out_create(arena, &diags, path, &zip.out));
+    ck_status_ok(zip_begin(&zip, "open", ZIP_OPEN, 1));
+    ck_status_ok(zip_zeros(&zip, 1000));
+    ck_status_ok(zip_fill(&zip, 997, "end", 3));
+    ck_status_ok(zip_write(&zip, "more", 4));
+    ck_status_ok(zip_fill(&zip, 0, "begin", 5));
+    ck_status_ok(zip_fill(&zip, 500, "middle", 6));
+    ck_status_ok(zip_end(&zip));
+    ck_status_ok(zip_finish(&zip));
+    ck_status_ok(out_commit(zip.out));
+    struct file *file = map(path);
+    ck_status_ok(zip_list(arena, &diags, file, &entries, &count));
+    uint8_t meant[1004] = "begin";
+    memcpy(meant + 500, "middle", 6);
+    memcpy(meant + 997, "endmore", 7);
+    ck_assert_uint_eq(entries->size, sizeof meant);
+    ck_assert_mem_eq(file->data + entries->offset, meant, sizeof meant);
+    ck_assert_uint_eq(entries->crc, crc32(0, meant, sizeof meant));
+    ck_status_ok(zip_check_header(&diags, file, entries));
+}
+END_TEST
+
 START_TEST(written_entries_are_listed)
 {
     struct file *file = map(write_two(64));
@@ -287,6 +316,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {crcs_of_all_sizes_are_those_of_another_library,
+                                  zeros_are_filled_in,
                                   written_entries_are_listed,
                                   every_alignment_is_reached,
                                   extra_fields_fill_their_room,

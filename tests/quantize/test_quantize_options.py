@@ -131,10 +131,44 @@ def kept(b):
     b.checks.equal("for targets", (done.returncode, done.stderr.count("caches")), (0, 1))
 
 
+# Words of other tools: what they are called here, and those that change nothing here.
+ALIASES = ((["--axis_quant"], ["--use_per_channel_quantization"]), (["--use_native_dtype"], []),
+           (["--ignore_quantization_overrides"], ["--ignore_encodings"]),
+           (["--algorithms", "bc"], ["--optimizations", "bc"]), (["--apply_algorithms", "bc"], ["--optimizations", "bc"]),
+           (["--use_adjusted_weights_quantizer"], ["--param_quantizer_calibration", "adjusted"]),
+           (["--use_enhanced_quantizer"], ["--act_quantizer_calibration", "sqnr", "--param_quantizer_calibration", "sqnr"]),
+           (["--use_enhanced_quantizer", "weights"], ["--param_quantizer", "enhanced"]),
+           (["--use_enhanced_quantizer", "activations"], ["--act_quantizer", "enhanced"]),
+           (["--act_quantizer", "adjusted"], ["--act_quantizer_calibration", "adjusted"]),
+           (["--param_quantizer", "tf"], []))
+WITHOUT_EFFECT = ("enable_htp", "htp_socs=sm8650,sm8550", "overwrite_cache_records", "target_backend=HTP", "target_soc_model=SM8650",
+                  "use_dynamic_16_bit_weights", "include_data_invariant_ops", "calc_static_encodings", "disable_relu_squashing",
+                  "adjust_bias_encoding", "use_encoding_optimizations", "op_package_lib=libOps.so:provider", "use_aimet_quantizer",
+                  "config=aimet.yaml", "export_stripped_dlc", "use_native_output_files")
+
+
+def spellings(b):
+    prepare(b, "--qdq", "encodings", quantized=True)
+
+    def tensors(*options):
+        return {name: (t.dtype, t.encodings, t.axis, t.data) for name, t in b.quantize(*options).tensors.items()}
+    for theirs, ours in ALIASES:
+        b.checks.equal(f"{theirs} is {ours}", tensors(*theirs), tensors(*ours))
+    for option in ("--dump_encoding_json", "--dump_encodings"):
+        b.quantize(option, b.path(option))
+    b.checks.equal("encodings dumped by both words", b.path("--dump_encoding_json").read_text(), b.path("--dump_encodings").read_text())
+    plain = tensors()
+    done = b.run(*(word for option in WITHOUT_EFFECT for word in f"--{option}".split("=")))
+    reasons = [line.partition("has no effect: ")[2] for line in done.stderr.splitlines()]
+    b.checks.equal("words without effect", (done.returncode, len(reasons), len(set(reasons)), "" in reasons), (0, 7, 7, False))
+    same = {name: (t.dtype, t.encodings, t.axis, t.data) for name, t in read_container(b.path("q.dlc")).tensors.items()}
+    b.checks.equal("the container without them", same, plain)
+
+
 def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
-        for case in (given, dumped, carried, schemas, kept):
+        for case in (given, dumped, carried, schemas, kept, spellings):
             case(Bench(checks, folder))
     checks.finish()
 
