@@ -46,6 +46,12 @@ void pages_unmap(void *pages, size_t size)
     pages_unreserve(pages, size);
 }
 
+void pages_forget(void *bytes, size_t size)
+{
+    (void)bytes;
+    (void)size;
+}
+
 const void *pages_map_file(int fd, size_t size)
 {
     (void)fd;

@@ -272,6 +272,10 @@ def main():
     exported = set(re.findall(r"_(web_\w+)", text))
     defined = set(re.findall(r"^EXPORT .*?(web_\w+)\(", (SOURCE / "src" / "web" / "web.c").read_text(), re.MULTILINE))
     checks.equal("functions that the build exports", exported, defined)
+    for header, source in (("base/pages.h", "web_pages.c"), ("dlc/unpack.h", "web_unpack.c")):
+        declared, defined = (set(re.findall(r"^[a-z]\w+ .*?\b(\w+)\(", (SOURCE / "src" / file).read_text(), re.MULTILINE))
+                             for file in (header, f"web/{source}"))
+        checks.equal(f"functions of {header} that {source} has", defined & declared, declared)
     if LONG and missing:
         checks.skip("the page in a browser", missing)
     elif LONG:
