@@ -123,9 +123,9 @@ ROWS = {
     **{op: unary(op, f, low=0) for op, f in (("Log", np.log), ("Sqrt", np.sqrt))},
     "Reciprocal": Row("Reciprocal", ["p"], lambda _, one, x: one / x),
     "Asin": Row("Asin", ["s"], lambda _, x: np.arcsin(x)),
-    **{op: Row(op, ["a", "axis"] if op == "ReduceSum" else ["a"], along(f), **({} if op == "ReduceSum" else {"axes": [1]}))
-       for op, f in (("ReduceMax", np.max), ("ReduceMin", np.min), ("ReduceMean", np.mean), ("ReduceProd", np.prod), ("ReduceSum", np.sum))},
-    "ReduceSumSquare": Row("ReduceSumSquare", ["a"], along(lambda x, **more: np.square(x).sum(**more)), axes=[1]),
+    **{op: Row(op, ["a", "axis"], along(f)) for op, f in
+       (("ReduceMax", np.max), ("ReduceMin", np.min), ("ReduceMean", np.mean), ("ReduceProd", np.prod), ("ReduceSum", np.sum))},
+    "ReduceSumSquare": Row("ReduceSumSquare", ["a", "axis"], along(lambda x, **more: np.square(x).sum(**more))),
     "CumSum": Row("CumSum", ["a", "last"], lambda _, x: np.cumsum(x, 1)),
     "ArgMax": Row("ArgMax", ["a"], lambda _, x: x.argmax(1, keepdims=True), kind=INT64, axis=1),
     "ArgMin": Row("ArgMin", ["a"], lambda _, x: x.argmin(1, keepdims=True), kind=INT64, axis=1),
