@@ -17,7 +17,7 @@ struct writer {
     int place, fault;
     unsigned n_names;
     tensor_id x;
-    tensor_id shown; /* the step that is a graph output, too; or NO_TENSOR */
+    tensor_id shown; /* the step that is a graph output, too, or that a node outside reads; or NO_TENSOR */
     uint32_t axes;   /* of a norm or a softmax, a mask */
     bool drops;      /* reductions drop their axes */
     bool wide;       /* the result of a rearrangement is the image with fewer channels */
@@ -94,7 +94,7 @@ static tensor_id end(struct writer *w)
     return out;
 }
 
-/* A step that can be a graph output. */
+/* A step that can be seen from outside. */
 static tensor_id end_inner(struct writer *w)
 {
     tensor_id out = end(w);
@@ -788,7 +788,15 @@ struct planted plant(struct arena *arena, struct diags *diags, size_t kind, uint
     build_op(&w.b, OP_ElementWiseAbs, "last");
     build_in(&w.b, result);
     add_output(g, end(&w));
+    const bool is_read = w.shown != NO_TENSOR && w.shown != result &&
+                         graph_tensor(g, w.shown)->type->dtype == DT_FLOAT32 && below(&w, 2);
+    if (is_read) { /* a node outside shows the step */
+        build_op(&w.b, OP_ElementWiseAbs, "reader");
+        build_in(&w.b, w.shown);
+        w.shown = end(&w);
+    }
     if (w.shown != NO_TENSOR)
         add_output(g, w.shown);
-    return (struct planted){.pass = kinds[kind].pass, .op = kinds[kind].op, .g = g, .places = w.place};
+    return (struct planted){
+        .pass = kinds[kind].pass, .op = kinds[kind].op, .g = g, .is_read = is_read, .places = w.place};
 }

@@ -10,9 +10,10 @@ enum { NO_FAULT = -1 };
 struct planted {
     const char *pass; /* finds the operator … */
     enum op_id op;    /* … which is this one */
+    bool is_read;     /* a node outside reads a step */
     struct graph *g;  /* x → the operator → Abs → y */
     /* Places where the graph can be made to compute something else, or to show a step to others: a number that is
-       another one, axes of two steps that differ, a step that is a graph output, too. */
+       another one, axes of two steps that differ, a step that is a graph output, too, or has a reader outside. */
     int places;
 };
 
