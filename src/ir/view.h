@@ -21,9 +21,9 @@ struct view {
     const uint8_t *bytes;       /* source elements, row-major, little-endian; strings: see `strings`. NULL: far */
     const struct file *file;    /* the mapping that holds bytes, or NULL for memory; far: the file to read them from */
     uint64_t offset;            /* far: of the elements in the file */
-    enum packing packing;       /* far */
     const char *const *strings; /* dtype DT_STRING: shape_count(shape) pointers (1 when splat) */
     enum dtype dtype;           /* of the source */
+    enum packing packing;       /* far */
     struct shape shape;         /* of the source */
     bool splat;                 /* bytes (or strings) hold one element for all */
     struct perm perm;           /* result axis i is source axis perm.axis[i]; rank == shape.rank */
