@@ -788,15 +788,13 @@ struct planted plant(struct arena *arena, struct diags *diags, size_t kind, uint
     build_op(&w.b, OP_ElementWiseAbs, "last");
     build_in(&w.b, result);
     add_output(g, end(&w));
-    const bool is_read = w.shown != NO_TENSOR && w.shown != result &&
-                         graph_tensor(g, w.shown)->type->dtype == DT_FLOAT32 && below(&w, 2);
-    if (is_read) { /* a node outside shows the step */
+    const bool is_read = w.shown < result && graph_tensor(g, w.shown)->type->dtype == DT_FLOAT32 && below(&w, 2);
+    if (is_read) { /* a node outside shows the step, which is another than the result */
         build_op(&w.b, OP_ElementWiseAbs, "reader");
         build_in(&w.b, w.shown);
         w.shown = end(&w);
     }
     if (w.shown != NO_TENSOR)
         add_output(g, w.shown);
-    return (struct planted){
-        .pass = kinds[kind].pass, .op = kinds[kind].op, .g = g, .is_read = is_read, .places = w.place};
+    return (struct planted){kinds[kind].pass, kinds[kind].op, is_read, g, w.place};
 }
