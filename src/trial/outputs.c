@@ -110,14 +110,17 @@ static bool is_denormal(float value)
     return fpclassify(value) == FP_SUBNORMAL;
 }
 
-void outputs_try_odd_numbers(struct contained *c, const float *(*results)(void *user, float value, uint64_t *count),
-                             void *user)
+void outputs_try_odd_numbers(struct contained *c, const char *label,
+                             const float *(*results)(void *user, float value, uint64_t *count), void *user)
 {
     const struct {
         float value;
         bool (*is)(float);
         char *answer;
     } numbers[] = {{NAN, is_nan, c->nan}, {INFINITY, is_not_finite, c->infinity}, {1e-40f, is_denormal, c->denormal}};
+    if (*c->nan)
+        return;
+    contained_stage(c, "NaN, infinity and denormals as input, %s", label);
     for (size_t k = 0; k < COUNT_OF(numbers); k++) {
         uint64_t count = 0;
         const float *out = results(user, numbers[k].value, &count);

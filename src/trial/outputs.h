@@ -40,9 +40,10 @@ void outputs_compare(struct contained *c, struct arena *arena, const struct outp
                      const struct buffer *expected, const struct buffer *found, struct tolerance tolerance,
                      const char *with);
 
-/* Says in c whether NaN, an infinity and a denormal number come to output 0. results: executes with `value` in the
- * place of the first element; NULL: there is none, or no float32. */
-void outputs_try_odd_numbers(struct contained *c, const float *(*results)(void *user, float value, uint64_t *count),
-                             void *user);
+/* Says in c, where nothing says so yet, whether NaN, an infinity and a denormal number come to output 0 of the node
+ * with that label. results: executes with `value` in the place of the first element; NULL: there is none, or no
+ * float32. */
+void outputs_try_odd_numbers(struct contained *c, const char *label,
+                             const float *(*results)(void *user, float value, uint64_t *count), void *user);
 
 #endif
