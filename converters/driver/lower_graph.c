@@ -231,6 +231,8 @@ odlc_status lower_graph(struct lowering *all, struct graph *graph)
         }
         if (!all->in->live[i])
             continue;
+        if (i + 1 < model->nodes.count && model->nodes.data[i + 1].n_outputs)
+            graph_expect(graph, model->nodes.data[i + 1].outputs[0], model->nodes.data[i + 1].name);
         odlc_status lowered = lower_node(&s, &model->nodes.data[i]);
         if (status == ODLC_OK)
             status = lowered;

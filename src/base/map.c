@@ -124,11 +124,27 @@ static void make_room(struct map *map)
         grow(map, capacity < DOUBLING_ENDS ? capacity * 2 : capacity + capacity / 4);
 }
 
+void map_expect(struct map *map, const char *key)
+{
+    map->expected[1] = map->expected[0];
+    map->expected[0] = (struct map_key){key, hash_of(map, key)};
+    if (map->capacity)
+        __builtin_prefetch(&map->slots[place_of(map, map->expected[0].hash)], 1);
+}
+
+static uint32_t expected_hash(const struct map *map, const char *key)
+{
+    for (size_t i = 0; i < COUNT_OF(map->expected); i++)
+        if (map->expected[i].key == key)
+            return map->expected[i].hash;
+    return hash_of(map, key);
+}
+
 static struct map_slot *slot_for(struct map *map, const char *key)
 {
     bool found;
     make_room(map);
-    uint32_t hash = hash_of(map, key);
+    uint32_t hash = expected_hash(map, key);
     struct map_slot *slot = find_slot(map, key, hash, &found), *end = slot;
     if (found)
         return slot;

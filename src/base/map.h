@@ -13,6 +13,10 @@ struct map {
     struct arena *arena;
     struct map_slot *slots;
     size_t n_slots, capacity, count;
+    struct map_key {
+        const char *key;
+        uint32_t hash;
+    } expected[2]; /* by map_expect: the newest, and the one before it */
 };
 
 void map_init(struct map *map, struct arena *arena);
@@ -20,6 +24,9 @@ void map_init(struct map *map, struct arena *arena);
 void map_reserve(struct map *map, size_t count);
 /* Gives the entries' memory back, as far as the arena can; the map is empty then. */
 void map_release(struct map *map);
+/* Says that this very string will be put or added soon, as the next key but one at most, and is not changed until then:
+ * the slot is on the way to the processor meanwhile. A table of many entries lies in memory that no cache holds. */
+void map_expect(struct map *map, const char *key);
 /* The value of key, or MAP_NONE. */
 uint32_t map_get(const struct map *map, const char *key);
 /* Sets key to value (which must not be MAP_NONE), replacing an earlier one. */

@@ -115,8 +115,11 @@ odlc_status graph_validate(const struct graph *g, struct arena *scratch, struct 
         if (!n->op)
             continue;
         status = check_operands(&c, n, g->order.data[i]);
-        if (status == ODLC_OK)
-            status = check_types(&c, n);
+        if (status != ODLC_OK)
+            break;
+        const struct arena_mark before = arena_mark(scratch);
+        status = check_types(&c, n);
+        arena_rewind(scratch, before);
     }
     for (size_t i = 0; status == ODLC_OK && i < g->outputs.count; i++)
         if (!c.defined[g->outputs.data[i]])

@@ -10,20 +10,21 @@
 #include "op/params.h"
 #include "pass/prospect.h"
 
-/* The operators of a graph. */
-struct op_set {
-    bool has[OP_IDS];
-};
-
-static struct op_set ops_of(const struct graph *g)
+/* Nodes are only ever added, so those that were counted for the fusions before this one stay counted. */
+static const struct op_census *census_of(struct pass_context *c, const struct graph *g)
 {
-    struct op_set set = {0};
-    for (size_t i = 0; i < g->order.count; i++)
-        set.has[graph_node(g, g->order.data[i])->op->id] = true;
-    return set;
+    struct op_census *census = &c->census;
+    if (census->graph != g)
+        *census = (struct op_census){.graph = g};
+    for (; census->counted < g->nodes.count; census->counted++) {
+        const struct node *n = graph_node(g, (node_id)census->counted);
+        if (n->op)
+            census->has[n->op->id] = true;
+    }
+    return census;
 }
 
-static bool may_occur(const struct expr *e, const struct op_set *ops)
+static bool may_occur(const struct expr *e, const struct op_census *ops)
 {
     if (e->kind == EXPR_CALL && !ops->has[e->op])
         return false;
@@ -45,14 +46,14 @@ struct formulas {
 
 static odlc_status parse(struct pass_context *c, const struct graph *g, const struct fusion *f, struct formulas *out)
 {
-    const struct op_set ops = ops_of(g);
+    const struct op_census *ops = census_of(c, g);
     out->all = arena_array(c->scratch, struct formula, f->n_formulas);
     for (size_t i = 0; i < f->n_formulas; i++) {
         const struct expr *tree = formula_parse(c->scratch, f->formulas[i]);
         if (!tree)
             return diag_error(c->diags, ODLC_ERR_INTERNAL, AT(.hint = NULL), "bad-formula", "no formula: %s",
                               f->formulas[i]);
-        if (!may_occur(tree, &ops))
+        if (!may_occur(tree, ops))
             continue;
         out->all[out->count] = (struct formula){tree, prospect_of(tree)};
         out->last |= out->all[out->count++].prospect.last;
@@ -97,19 +98,35 @@ static bool fuse_at(struct fusing *work, const struct fusion *f, const struct fo
     return false;
 }
 
+/* Replaces the last occurrence, and gives how many nodes of the order there are up to its end. 0: there is none, as in
+ * most graphs, and nothing was changed. */
+static size_t fuse_last(struct fusing *work, const struct fusion *f, const struct formulas *formulas,
+                        const struct uses *uses)
+{
+    const struct graph *g = work->g;
+    for (size_t i = g->order.count; i-- > 0;)
+        if (graph_node(g, g->order.data[i])->op && fuse_at(work, f, formulas, uses, g->order.data[i]))
+            return i + 1;
+    return 0;
+}
+
 /* The order is made anew from its end: nodes are there in place of the occurrences. */
 static void order_anew(struct graph *g, struct fusing *work, const struct fusion *f, const struct formulas *formulas,
                        const struct uses *uses)
 {
     VEC(node_id) reversed = {0};
-    for (size_t i = g->order.count; i-- > 0;) {
-        work->made.count = 0;
-        if (!graph_node(g, g->order.data[i])->op)
-            continue;
-        if (fuse_at(work, f, formulas, uses, g->order.data[i]))
-            work->changed = true;
-        else
-            vec_push(work->scratch, &work->made, g->order.data[i]);
+    work->made.count = 0;
+    const size_t end = fuse_last(work, f, formulas, uses);
+    if (end == 0)
+        return;
+    work->changed = true;
+    for (size_t i = g->order.count; i-- > end;)
+        if (graph_node(g, g->order.data[i])->op)
+            vec_push(work->scratch, &reversed, g->order.data[i]);
+    for (size_t i = end; i-- > 0;) {
+        const node_id id = g->order.data[i];
+        if (i + 1 < end && graph_node(g, id)->op && !fuse_at(work, f, formulas, uses, id))
+            vec_push(work->scratch, &work->made, id);
         while (work->made.count)
             vec_push(work->scratch, &reversed, work->made.data[--work->made.count]);
     }

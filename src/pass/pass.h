@@ -59,6 +59,13 @@ struct pass_permute {
     bool after;    /* the UDO; else before it */
 };
 
+/* The operators that nodes of a graph have, or had. */
+struct op_census {
+    const struct graph *graph;
+    size_t counted; /* nodes, from the first on */
+    bool has[OP_IDS];
+};
+
 struct pass_context {
     struct arena *scratch;
     struct diags *diags;
@@ -69,6 +76,7 @@ struct pass_context {
     struct pass_hook keep_declared_types;  /* notes at UDO nodes the types that their definitions declare */
     VEC(struct layout_permute) permutes;   /* all that track_axes inserted */
     VEC(struct pass_permute) udo_permutes; /* of these, those that a UDO's layout costs, by report_permutes */
+    struct op_census census;               /* of fusions: a formula of an operator that no node has costs nothing */
 };
 
 /* A pass. Fails with ODLC_ERR_UNSUPPORTED for what no container can hold, and as the functions of build.h and the hooks

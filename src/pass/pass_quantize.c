@@ -485,7 +485,7 @@ static bool has_work(const struct graph *g)
             return true;
     for (size_t i = 0; i < g->order.count; i++) {
         const struct node *n = graph_node(g, g->order.data[i]);
-        if (node_is(n, OP_Quantize) || node_is(n, OP_Dequantize) || n->forms)
+        if (node_is(n, OP_Quantize) || node_is(n, OP_Dequantize))
             return true;
     }
     return false;

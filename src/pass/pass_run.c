@@ -67,6 +67,7 @@ static odlc_status run_one(struct pass_context *c, struct graph *g, size_t index
 
 odlc_status pass_run_all(struct pass_context *c, struct graph *g)
 {
+    c->census = (struct op_census){.graph = NULL};
     if (VALIDATE_PASSES)
         TRY(graph_validate(g, c->scratch, c->diags, "lowering"));
     for (size_t i = 0; i < COUNT_OF(passes); i++) {
@@ -79,6 +80,7 @@ odlc_status pass_run_all(struct pass_context *c, struct graph *g)
 
 odlc_status pass_run(struct pass_context *c, struct graph *g, const char *name)
 {
+    c->census = (struct op_census){.graph = NULL};
     for (size_t i = 0; i < COUNT_OF(passes); i++)
         if (strcmp(passes[i].name, name) == 0)
             return run_one(c, g, i, true);
