@@ -15,6 +15,27 @@ static bool is_text(const char *text, const char *bytes, size_t length)
     return strncmp(text, bytes, length) == 0 && text[length] == '\0';
 }
 
+void names_expect(struct fw_names *names, const char *bytes, size_t length)
+{
+    names->expected.bytes = bytes;
+    names->expected.length = length;
+    names->expected.hash = map_fetch(&names->index, bytes, length);
+}
+
+static uint32_t hash_of(struct fw_names *names, const char *bytes, size_t length)
+{
+    const bool expected = names->expected.bytes == bytes && names->expected.length == length;
+    names->expected.bytes = expected ? NULL : names->expected.bytes;
+    return expected ? names->expected.hash : map_fetch(&names->index, bytes, length);
+}
+
+/* Where a name that came more than once may stand. */
+static fw_name *place_again(struct fw_names *names, const char *bytes, size_t length)
+{
+    const size_t mixed = length + 7 * (size_t)(unsigned char)bytes[0] + 29 * (size_t)(unsigned char)bytes[length - 1];
+    return &names->again[mixed % COUNT_OF(names->again)];
+}
+
 fw_name names_number(struct fw_names *names, const char *bytes, size_t length)
 {
     if (length == 0)
@@ -22,13 +43,17 @@ fw_name names_number(struct fw_names *names, const char *bytes, size_t length)
     /* Most nodes read what the one before them gives. */
     if (is_text(names_text(names, names->newest), bytes, length))
         return names->newest;
+    fw_name *again = place_again(names, bytes, length);
+    if (is_text(names_text(names, *again), bytes, length))
+        return *again;
     /* The copy comes first because the map borrows it; it goes again when the name is known. */
     struct arena_mark mark = arena_mark(names->kept);
     const char *text = arena_strndup(names->kept, bytes, length);
-    uint32_t known = map_add(&names->index, text, (uint32_t)names->texts.count);
+    const uint32_t hash = hash_of(names, bytes, length);
+    uint32_t known = map_add_fetched(&names->index, text, hash, (uint32_t)names->texts.count);
     if (known != MAP_NONE) {
         arena_rewind(names->kept, mark);
-        return known;
+        return *again = known;
     }
     if (names->texts.count >= MAP_NONE)
         arena_exhausted(names->kept);

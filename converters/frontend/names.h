@@ -11,10 +11,18 @@ struct fw_names {
     struct map index;        /* text → number */
     VEC(const char *) texts; /* by number */
     fw_name newest;          /* the one that was numbered last */
+    fw_name again[64];       /* by length and ends: some that came more than once, as names of operators do */
+    struct {
+        const char *bytes; /* by names_expect; NULL: none */
+        size_t length;
+        uint32_t hash;
+    } expected;
 };
 
 /* Texts are kept in one arena; the table is in another, and usable while that is. */
 void names_init(struct fw_names *names, struct arena *kept, struct arena *scratch);
+/* Says that the name of these very bytes is numbered soon: its place in the table is fetched meanwhile. */
+void names_expect(struct fw_names *names, const char *bytes, size_t length);
 /* The number of a name that is given as bytes, without a NUL. */
 fw_name names_number(struct fw_names *names, const char *bytes, size_t length);
 

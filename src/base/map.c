@@ -124,12 +124,18 @@ static void make_room(struct map *map)
         grow(map, capacity < DOUBLING_ENDS ? capacity * 2 : capacity + capacity / 4);
 }
 
+uint32_t map_fetch(const struct map *map, const char *bytes, size_t length)
+{
+    const uint32_t hash = (uint32_t)hash_bytes(arena_hash_key(map->arena), bytes, length);
+    if (map->capacity)
+        __builtin_prefetch(&map->slots[place_of(map, hash)], 1);
+    return hash;
+}
+
 void map_expect(struct map *map, const char *key)
 {
     map->expected[1] = map->expected[0];
-    map->expected[0] = (struct map_key){key, hash_of(map, key)};
-    if (map->capacity)
-        __builtin_prefetch(&map->slots[place_of(map, map->expected[0].hash)], 1);
+    map->expected[0] = (struct map_key){key, map_fetch(map, key, strlen(key))};
 }
 
 static uint32_t expected_hash(const struct map *map, const char *key)
@@ -140,11 +146,10 @@ static uint32_t expected_hash(const struct map *map, const char *key)
     return hash_of(map, key);
 }
 
-static struct map_slot *slot_for(struct map *map, const char *key)
+static struct map_slot *slot_for(struct map *map, const char *key, uint32_t hash)
 {
     bool found;
     make_room(map);
-    uint32_t hash = expected_hash(map, key);
     struct map_slot *slot = find_slot(map, key, hash, &found), *end = slot;
     if (found)
         return slot;
@@ -158,12 +163,17 @@ static struct map_slot *slot_for(struct map *map, const char *key)
 
 void map_put(struct map *map, const char *key, uint32_t value)
 {
-    slot_for(map, key)->value = value;
+    slot_for(map, key, expected_hash(map, key))->value = value;
 }
 
 uint32_t map_add(struct map *map, const char *key, uint32_t value)
 {
-    struct map_slot *slot = slot_for(map, key);
+    return map_add_fetched(map, key, expected_hash(map, key), value);
+}
+
+uint32_t map_add_fetched(struct map *map, const char *key, uint32_t hash, uint32_t value)
+{
+    struct map_slot *slot = slot_for(map, key, hash);
     uint32_t had = slot->value;
     if (had == MAP_NONE)
         slot->value = value;

@@ -27,6 +27,10 @@ void map_release(struct map *map);
 /* Says that this very string will be put or added soon, as the next key but one at most, and is not changed until then:
  * the slot is on the way to the processor meanwhile. A table of many entries lies in memory that no cache holds. */
 void map_expect(struct map *map, const char *key);
+/* For a key whose text is there before the string: its hash, whose slot is fetched as by map_expect; and map_add for a
+ * key of that hash. */
+uint32_t map_fetch(const struct map *map, const char *bytes, size_t length);
+uint32_t map_add_fetched(struct map *map, const char *key, uint32_t hash, uint32_t value);
 /* The value of key, or MAP_NONE. */
 uint32_t map_get(const struct map *map, const char *key);
 /* Sets key to value (which must not be MAP_NONE), replacing an earlier one. */

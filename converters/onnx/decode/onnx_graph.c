@@ -193,7 +193,8 @@ static struct fw_node read_node(struct decode *d, const struct wire_field *node,
     struct fw_node n = {.name = ""};
     while (wire_next(&w, &f)) {
         n.n_inputs += f.number == NODE_INPUT;
-        n.n_outputs += f.number == NODE_OUTPUT;
+        if (f.number == NODE_OUTPUT && n.n_outputs++ == 0)
+            names_expect(&d->names, wire_bytes(d->file, &f), f.size);
         n.n_attrs += f.number == NODE_ATTRIBUTE;
         if (f.number == NODE_NAME)
             n.name = decode_text(d, &f);
