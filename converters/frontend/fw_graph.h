@@ -104,6 +104,7 @@ struct fw_op {
     const char *const *input_names;
     uint32_t n_defaults, n_input_names;
     const void *definition; /* the same for the front end, or NULL */
+    const void *types;      /* what the front end knows of its operands' element types, or NULL */
     /* Filled by the driver: what converts its nodes. */
     const struct udo_def *claimed_by;  /* or NULL */
     const struct lower_row *row;       /* or NULL, as with claimed_by */

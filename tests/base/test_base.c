@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -218,6 +219,58 @@ START_TEST(map_grows_at_any_size)
 }
 END_TEST
 
+/* Two tables that are filled alike, one of which is told of most keys before: of some too early, of some in vain. */
+START_TEST(expected_keys_are_as_any_others)
+{
+    enum { KEYS = 20000 };
+    size_t wrong = 0;
+    const char **keys = arena_array(arena, const char *, KEYS);
+    struct map plain, told;
+    map_init(&plain, arena);
+    map_init(&told, arena);
+    for (uint32_t i = 0; i < KEYS; i++)
+        keys[i] = arena_printf(arena, "/block%u/Mul_%u", i % 7000, i % 3); /* many come twice */
+    for (uint32_t i = 0; i < KEYS; i++) {
+        if (i % 5 && i + 1 < KEYS)
+            map_expect(&told, keys[i + 1]);
+        if (i % 11 == 0)
+            map_expect(&told, keys[KEYS - 1 - i]);
+        if (i % 3)
+            wrong += map_add(&plain, keys[i], i) != map_add(&told, keys[i], i);
+        else
+            wrong += map_add(&plain, keys[i], i) !=
+                     map_add_fetched(&told, keys[i], map_fetch(&told, keys[i], strlen(keys[i])), i);
+    }
+    for (uint32_t i = 0; i < KEYS; i++)
+        wrong += map_get(&plain, keys[i]) != map_get(&told, keys[i]) || map_get(&told, keys[i]) > i;
+    ck_assert_uint_eq(wrong, 0);
+    ck_assert_uint_eq(plain.count, told.count);
+}
+END_TEST
+
+START_TEST(forgotten_pages_are_zeros_that_take_no_memory)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    unsigned char *mapped = pages_map(6 * page), resident[4];
+    ck_assert_ptr_nonnull(mapped);
+    unsigned char *pages = mapped + -(uintptr_t)mapped % page; /* five at least */
+    memset(pages, 7, 5 * page);
+    pages_forget(pages + page - 10, 10 + page + page / 2); /* one whole page */
+    check_bytes(pages, page, 7);
+    ck_assert_int_eq(mincore(pages, 4 * page, resident), 0);
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(resident[i] & 1, i != 1);
+    check_zeros(pages + page, page);
+    check_bytes(pages + 2 * page, 3 * page, 7);
+    pages_forget(pages + 1, page); /* none */
+    pages_forget(pages + 2 * page, page - 1);
+    pages_forget(pages + 3 * page, 0);
+    check_bytes(pages, page, 7);
+    check_bytes(pages + 2 * page, 3 * page, 7);
+    pages_unmap(mapped, 6 * page);
+}
+END_TEST
+
 START_TEST(reader_stops_at_the_end)
 {
     const uint8_t bytes[] = {1, 2, 3, 4, 5};
@@ -376,6 +429,8 @@ int main(void)
     tcase_add_test(memory, exhausted_memory_returns_through_libraries);
     tcase_add_test(memory, map_keeps_many_keys);
     tcase_add_test(memory, map_grows_at_any_size);
+    tcase_add_test(memory, expected_keys_are_as_any_others);
+    tcase_add_test(memory, forgotten_pages_are_zeros_that_take_no_memory);
     tcase_add_test(memory, reader_stops_at_the_end);
     tcase_add_test(memory, nearest_word_finds_typing_errors_only);
     tcase_add_test(memory, text_place_counts_lines_and_columns);

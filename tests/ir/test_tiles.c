@@ -241,6 +241,42 @@ START_TEST(tiles_that_are_read_grow_with_the_room)
 }
 END_TEST
 
+/* A large view is read into the space, then it shrinks for one that is mapped: what is beyond that one's tiles is given
+ * back, and tiles are right before, between and after. */
+START_TEST(a_space_that_shrinks_makes_the_same_tiles)
+{
+    enum { TILE_BYTES = 1 << 20 };
+    struct shape shapes[] = {SHAPE(1201, 5003), SHAPE(300, 400)};
+    struct perm perm = PERM(1, 0);
+    struct tile_space space = tile_space_new(arena, shape_count(&shapes[0]));
+    ck_assert_uint_eq(space.size, 4 * TILE_BYTES);
+    for (int i = 0; i < 4; i++) {
+        struct view view = floats_in_file(&shapes[i % 2]);
+        struct view_tiles tiles;
+        view_permute(&view, &perm);
+        view_tiles_start(&view, DT_FLOAT32, 20 << 20, &tiles);
+        ck_assert_int_eq(tiles.reads, i % 2 == 0);
+        struct collected c = {.size = view_size(&view, DT_FLOAT32)};
+        c.bytes = arena_alloc(arena, c.size);
+        c.seen = arena_alloc(arena, c.size);
+        if (i % 2) {
+            memset(space.source, 7, space.size);
+            memset(space.ordered, 7, space.size);
+            tile_space_shrink(&space, &tiles);
+            for (int k = 0; k < 2; k++) {
+                const uint8_t *bytes = k ? space.ordered : space.source;
+                ck_assert_uint_eq(bytes[TILE_BYTES - 1], 7);
+                ck_assert_uint_eq(bytes[TILE_BYTES + 64 * 1024], 0);
+                ck_assert_uint_eq(bytes[space.size - 64 * 1024], 0);
+            }
+        }
+        for (uint64_t t = 0; t < tiles.count; t++)
+            ck_assert_int_eq(view_tile(&tiles, t, &space, collect, &c), ODLC_OK);
+        check_values(&view, &c, NULL);
+    }
+}
+END_TEST
+
 START_TEST(a_source_that_became_shorter_is_an_error)
 {
     struct shape shape = SHAPE(300, 400, 3, 3);
@@ -347,6 +383,7 @@ int main(void)
     tcase_add_test(t, boxes_are_permuted_alike_by_vectors_scalars_and_plain_loops);
     tcase_add_test(t, tiles_of_mapped_views_cover_the_value_once);
     tcase_add_test(t, tiles_that_are_read_grow_with_the_room);
+    tcase_add_test(t, a_space_that_shrinks_makes_the_same_tiles);
     tcase_add_test(t, a_source_that_became_shorter_is_an_error);
     tcase_add_test(t, empty_views_have_no_tiles);
     tcase_add_test(t, all_halves_are_converted_as_one_by_one);

@@ -181,11 +181,39 @@ START_TEST(test_long_chain)
 }
 END_TEST
 
+/* Names of one length, with the same first and last letter, come again in turns. */
+START_TEST(test_likeness)
+{
+    enum { VALUES = 200 };
+    struct pb g = graph_x_to_y();
+    for (int i = 0; i < VALUES; i++)
+        pb_add(&g, 1, node("Relu", "x", arena_printf(arena, "v%03dv", i)));
+    for (int i = 0; i < VALUES; i++)
+        for (int k = 0; k < 3; k++) {
+            const char *reads = arena_printf(arena, "v%03dv v%03dv v%03dv", i, (i + k * 7) % VALUES, i);
+            pb_add(&g, 1, node(k ? "Sum" : "Sim", reads, arena_printf(arena, "%s%d_%d", k ? "s" : "y", i, k)));
+        }
+    pb_add(&g, 1, node("Add", "y0_0 s0_1", "y"));
+    const struct fw_graph *read = &load_ok(model(g))->graph;
+    ck_assert_uint_eq(read->nodes.count, 4 * VALUES + 1);
+    for (int i = 0; i < VALUES; i++)
+        for (int k = 0; k < 3; k++) {
+            const struct fw_node *n = &read->nodes.data[VALUES + 3 * i + k];
+            ck_assert_str_eq(n->op->type, k ? "Sum" : "Sim");
+            for (int j = 0; j < 3; j++) {
+                const int from = j == 1 ? (i + k * 7) % VALUES : i;
+                ck_assert_str_eq(n->inputs[j], arena_printf(arena, "v%03dv", from));
+                ck_assert_uint_eq(fw_in_id(n, (size_t)j), fw_out_id(&read->nodes.data[from], 0));
+            }
+        }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("onnx names");
     ADD_CASE(suite, "definitions", test_undefined, test_duplicates, test_overridden_constant, test_no_output,
-             test_many_errors);
+             test_many_errors, test_likeness);
     ADD_CASE(suite, "order", test_order, test_cycle, test_inner_graphs, test_long_chain);
     return run_suite(suite);
 }

@@ -7,6 +7,7 @@
 #include "converters/onnx/decode/onnx_sparse.h"
 #include "converters/onnx/decode/onnx_tensor.h"
 #include "converters/onnx/schema/onnx_types.h"
+#include "converters/onnx/schema/operand_types.h"
 
 /* ---- declared types ---- */
 
@@ -130,6 +131,7 @@ static const struct fw_op *find_op(struct decode *d, const struct opsets *opsets
                          .overload = names_text(&d->names, names[2]),
                          .index = (uint32_t)d->model->ops.count};
     op->version = opsets_version(opsets, op->domain);
+    op->types = onnx_types_of(op);
     map_put(&d->ops, arena_strdup(d->memory.scratch, key), op->index);
     vec_push(d->memory.graph, &d->model->ops, op);
     return op;

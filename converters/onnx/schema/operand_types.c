@@ -26,7 +26,7 @@ static int by_op(const void *a, const void *b)
     return strcmp(x->op, y->op);
 }
 
-static const struct type_row *find_types(const struct fw_op *op)
+const void *onnx_types_of(const struct fw_op *op)
 {
     const struct type_row key = {.op = op->type};
     const struct type_row *row = *op->domain ? NULL : bsearch(&key, rows, COUNT_OF(rows), sizeof rows[0], by_op);
@@ -144,7 +144,7 @@ static enum dtype free_type(const struct fw_node *n, const uint8_t *in)
 
 void onnx_operand_types(const struct fw_node *n, uint8_t *in, uint8_t *out)
 {
-    const struct type_row *row = find_types(n->op);
+    const struct type_row *row = n->op->types;
     uint8_t bound[VARIABLES] = {DT_NONE};
     if (!row)
         return;
