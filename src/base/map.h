@@ -24,8 +24,9 @@ void map_init(struct map *map, struct arena *arena);
 void map_reserve(struct map *map, size_t count);
 /* Gives the entries' memory back, as far as the arena can; the map is empty then. */
 void map_release(struct map *map);
-/* Says that this very string will be put or added soon, as the next key but one at most, and is not changed until then:
- * the slot is on the way to the processor meanwhile. A table of many entries lies in memory that no cache holds. */
+/* Says that this very string will be put or added soon, as the next key but one at most: the slot is on the way to the
+ * processor meanwhile. The string is borrowed as keys are, whether it is added or not. A table of many entries lies in
+ * memory that no cache holds. */
 void map_expect(struct map *map, const char *key);
 /* For a key whose text is there before the string: its hash, whose slot is fetched as by map_expect; and map_add for a
  * key of that hash. */
