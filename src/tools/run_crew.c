@@ -27,8 +27,8 @@ void run_crew_free(struct run_crew *crew)
     pthread_mutex_destroy(&crew->reading);
 }
 
-/* The number of the next inference; SIZE_MAX: none is left. Inferences are handed out in their order, so the first one that fails is
- * known when all workers have ended. */
+/* The number of the next inference; SIZE_MAX: none is left. Inferences are handed out in their order, so the first one
+ * that fails is known when all workers have ended. */
 static size_t take(struct run_crew *crew)
 {
     pthread_mutex_lock(&crew->sharing);
