@@ -9,8 +9,8 @@
 #include "backend/gpu/gpu_cache.h"
 #include "backend/gpu/gpu_context.h"
 #include "backend/gpu/gpu_tuning.h"
-#include "base/struct_size.h"
 #endif
+#include "base/struct_size.h"
 
 odlc_gpu *odlc_gpu_new(void)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pages.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -20,7 +18,7 @@ void pages_forget(void *bytes, size_t size)
         (void)madvise((unsigned char *)bytes + (from - at), to - from, MADV_DONTNEED);
 }
 
-#if ADDRESS_SANITIZER
+#if ADDRESS_SANITIZER /* pages_heap.c has the rest */
 #include <sanitizer/asan_interface.h>
 
 /* What is poisoned takes an eighth of its size. The rest of the last page belongs to it. */
@@ -47,30 +45,6 @@ void pages_unreserve(void *pages, size_t size)
 {
     ASAN_UNPOISON_MEMORY_REGION(pages, watched(size));
     munmap(pages, size);
-}
-
-void *pages_map(size_t size)
-{
-    void *pages;
-    if (size > PTRDIFF_MAX || posix_memalign(&pages, 64, size) != 0)
-        return NULL;
-    return memset(pages, 0, size);
-}
-
-void *pages_grow(void *pages, size_t old_size, size_t new_size)
-{
-    void *grown = pages_map(new_size);
-    if (!grown)
-        return NULL;
-    memcpy(grown, pages, old_size);
-    free(pages);
-    return grown;
-}
-
-void pages_unmap(void *pages, size_t size)
-{
-    (void)size;
-    free(pages);
 }
 
 /* Of the pages that a file of this size is mapped to, and one behind them that cannot be read. */

@@ -61,7 +61,7 @@ static void comment_params(struct describe *d, const struct udo_def *def, const 
                     arena_printf(d->arena, "  param %s: %s%s%s, behind the inputs: number %zu%s",
                                  gen_quoted(d->arena, p->name), gen_type_name(p->dtype, "one of several types"),
                                  p->rank ? ", " : "", p->rank ? gen_quoted(d->arena, p->rank) : "", def->n_inputs + i,
-                                 op && scope_get(op, "OPEN_INPUTS")[0] ? ", or later" : ""));
+                                 scope_get(op, "OPEN_INPUTS")[0] ? ", or later" : ""));
     }
 }
 

@@ -19,10 +19,14 @@ struct collected {
 static bool grow(struct collected *c, uint32_t more)
 {
     QHPI_OpInfo_v1 *ops = realloc(c->ops, (c->count + more) * sizeof *ops);
-    c->ops = ops ? ops : c->ops;
+    if (!ops)
+        return false;
+    c->ops = ops;
     const char **packages = realloc(c->packages, (c->count + more) * sizeof *packages);
-    c->packages = packages ? packages : c->packages;
-    return ops && packages;
+    if (!packages)
+        return false;
+    c->packages = packages;
+    return true;
 }
 
 static uint32_t add_v1(struct plugin_registrar *registrar, uint32_t num_ops, const QHPI_OpInfo_v1 *operators,

@@ -23,6 +23,7 @@ static void add(struct quant_channel *c, double value)
 
 bool quant_channels_add(struct quant_channels *c, const float *values, uint64_t size, size_t *bad)
 {
+    const uint64_t rows = size / c->count;
     for (uint64_t i = 0; i < size; i++) {
         if (!isfinite(values[i])) {
             *bad = i;
@@ -30,7 +31,7 @@ bool quant_channels_add(struct quant_channels *c, const float *values, uint64_t 
         }
         add(&c->of[i % c->count], (double)values[i]);
     }
-    c->rows += (double)(size / c->count);
+    c->rows += (double)rows;
     return true;
 }
 

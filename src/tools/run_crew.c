@@ -27,15 +27,14 @@ void run_crew_free(struct run_crew *crew)
     pthread_mutex_destroy(&crew->reading);
 }
 
-/* Inferences are handed out in their order, so the first one that fails is known when all workers have ended. */
-static bool take(struct run_crew *crew, size_t *number)
+/* The number of the next inference; SIZE_MAX: none is left. Inferences are handed out in their order, so the first one
+ * that fails is known when all workers have ended. */
+static size_t take(struct run_crew *crew)
 {
     pthread_mutex_lock(&crew->sharing);
-    const bool is_left = crew->failing == SIZE_MAX && crew->next < crew->total;
-    if (is_left)
-        *number = crew->next++;
+    const size_t number = crew->failing == SIZE_MAX && crew->next < crew->total ? crew->next++ : SIZE_MAX;
     pthread_mutex_unlock(&crew->sharing);
-    return is_left;
+    return number;
 }
 
 static void give_back(struct run_crew *crew, const struct run_worker *w, size_t number, odlc_status status)
@@ -71,14 +70,13 @@ static odlc_status infer(struct run_worker *w, size_t number)
  */
 static void work(struct run_crew *crew, struct run_worker *w, struct progress_line *line)
 {
-    size_t number;
     if (setjmp(*arena_catch(w->arena)) || setjmp(*arena_catch(w->scratch))) {
         if (w->holds)
             pthread_mutex_unlock(w->reading);
         give_back(crew, w, w->number, ODLC_ERR_NOMEM);
         return;
     }
-    while (take(crew, &number)) {
+    for (size_t number = take(crew); number != SIZE_MAX; number = take(crew)) {
         give_back(crew, w, number, infer(w, number));
         report(crew, line);
     }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages in WebAssembly, whose memory only grows: they are blocks of its heap. */
+/* What pages_heap.c has not, of pages in WebAssembly. */
 #include "base/pages.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { ALIGNMENT = 64 };
 
@@ -23,27 +22,6 @@ void pages_unreserve(void *pages, size_t size)
 {
     (void)size;
     free(pages);
-}
-
-void *pages_map(size_t size)
-{
-    void *pages = pages_reserve(size);
-    return pages ? memset(pages, 0, size) : NULL;
-}
-
-void *pages_grow(void *pages, size_t old_size, size_t new_size)
-{
-    void *grown = pages_map(new_size);
-    if (!grown)
-        return NULL;
-    memcpy(grown, pages, old_size);
-    free(pages);
-    return grown;
-}
-
-void pages_unmap(void *pages, size_t size)
-{
-    pages_unreserve(pages, size);
 }
 
 void pages_forget(void *bytes, size_t size)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""UDO configs at the limits of docs/limits.md, and one beyond."""
+"""UDO configs at the limits of docs/limits.md, and one beyond. tests/udo/test_udo_limits.c has all limits of the readers; large
+configs are given to the command, too, with ODLC_LONG=1."""
 
 import json
 import pathlib
@@ -7,7 +8,7 @@ import sys
 import tempfile
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
-from checks import Checks, run  # noqa: E402
+from checks import LONG, Checks, leave_out, run  # noqa: E402
 from opdef_writer import opdef_xml  # noqa: E402
 
 
@@ -67,17 +68,21 @@ def sizes(r):
     r.refuses("16 MiB and a byte", filled + " " * ((16 << 20) + 1 - len(filled)), "larger than 16 MiB", "xml")
 
 
-def depths(r):
-    def noted(notes):  # a key that nothing reads, four levels deep
-        return config(operator(notes=notes))
+def noted(notes):
+    """With a key that nothing reads, four levels deep."""
+    return config(operator(notes=notes))
 
+
+def depths(r):
     r.takes("64 levels", noted(json.loads("[" * 60 + "]" * 60)))
     r.refuses("65 levels", noted(json.loads("[" * 61 + "]" * 61)), "nested more than 64 levels deep")
 
-    def values(of):
-        return 1 + sum(map(values, of.values() if isinstance(of, dict) else of)) if isinstance(of, (dict, list)) else 1
 
-    most = (1 << 20) - values(json.loads(noted([])))
+def values(r):
+    def count(of):
+        return 1 + sum(map(count, of.values() if isinstance(of, dict) else of)) if isinstance(of, (dict, list)) else 1
+
+    most = (1 << 20) - count(json.loads(noted([])))
     r.takes("1048576 values", noted([0] * most))
     r.refuses("1048577 values", noted([0] * (most + 1)), "more than 1048576 values")
 
@@ -88,6 +93,9 @@ def counts(r):
         r.refuses("255 inputs", make(operator(inputs=255)), "more than 254", form)
         r.takes("44 params", make(operator(params=44)), form)
         r.refuses("45 params", make(operator(params=45)), "more than 44", form)
+
+
+def definitions(r):
     r.takes("65536 definitions", config(*(operator(f"O{i}") for i in range(65536))))
     r.refuses("65537 definitions", config(*(operator(f"O{i}") for i in range(65537))), "more than 65536")
 
@@ -110,12 +118,16 @@ def elements(r):
     r.checks.check("xml: so few elements are unknown, not too many", str(many) not in said.stdout + said.stderr)
 
 
+LARGE = (sizes, values, definitions)
+
+
 def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as temporary:
         r = Reader(checks, pathlib.Path(temporary))
-        for part in (sizes, depths, counts, rules, elements):
+        for part in (depths, counts, rules, elements, *(LARGE if LONG else ())):
             part(r)
+        leave_out(0 if LONG else len(LARGE), len(LARGE), "kinds of large configs, given to the command")
     checks.finish()
 
 

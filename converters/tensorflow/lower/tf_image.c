@@ -211,7 +211,7 @@ odlc_status tf_quantized_resize_bilinear(struct lower *l)
     TRY(take_sides(&s, &r, x, 1, part));
     x = emit_binary(&s, OP_ElementWiseDivide, part[1], parts);
     x = emit_binary(&s, OP_ElementWiseAdd, part[0], emit_binary(&s, OP_ElementWiseMultiply, x, part[2]));
-    x = emit_binary(&s, OP_ElementWiseAdd, x, emit_scalar(&s, x, BYTE_PARTS / 2));
+    x = emit_binary(&s, OP_ElementWiseAdd, x, emit_scalar(&s, x, BYTE_PARTS / 2.0));
     x = emit_binary(&s, OP_ElementWiseDivide, x, parts);
     return give_quantized(&s, emit_cast(&s, x, q.integer), q.min, q.max);
 }

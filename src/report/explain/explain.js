@@ -6,17 +6,11 @@ const groups = document_of.steps.filter((step) => step.plugin);
 const byId = (id) => document.getElementById(id);
 let group = groups[0] && groups[0].plugin;
 
-function themeChanged() {}
-
 const shapeText = (dims) => `[${dims.join(",")}]`;
 const many = (count, word) => `${grouped(count)} ${word}${count === 1 ? "" : "s"}`;
 const isKernel = (step) => step.kind === "kernel";
 
 /* ---- summary ---- */
-
-function tile(value, words, isOver) {
-  return element("div", { class: "tile" }, element("b", { class: isOver ? "over" : null }, value), element("span", null, words));
-}
 
 function showSummary() {
   if (!group) {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Joins files to one page and writes it as C: a struct html_page (text/html_page.h) of that name.
-usage: embed.py OUT.c NAME HEADER.h FRAME.html PAGE.html STYLE.css... SCRIPT.js...
+usage: embed.py OUT.c NAME HEADER.h FRAME.html PAGE.html PART.html... STYLE.css... SCRIPT.js...
 
 The frame has places for the lines of PAGE.html before its <body>, for those after it, for styles, for scripts, and for the JSON that
-the page shows."""
+the page shows. A part stands where the page has its name as a comment."""
 
 import pathlib
 import sys
@@ -21,11 +21,11 @@ def text_of(file):
 def joined(frame, page, *parts):
     """Of files that are named as above: the frame with all the others in it."""
     frame, page, *parts = map(pathlib.Path, (frame, page, *parts))
-    styles, scripts = ([part for part in parts if part.suffix == end] for end in (".css", ".js"))
+    inserted, styles, scripts = ([part for part in parts if part.suffix == end] for end in (".html", ".css", ".js"))
     head, body = text_of(page).split("<body>\n")
     text = frame.read_text(encoding="utf-8")
-    for marker, content in (("@HEAD@", head), ("@BODY@", body), ("/* style.css */", "\n".join(map(text_of, styles))),
-                            ("/* scripts */", "\n".join(map(text_of, scripts)))):
+    for marker, content in (("@HEAD@", head), ("@BODY@", body), *((f"<!-- {part.name} -->\n", text_of(part)) for part in inserted),
+                            ("/* style.css */", "\n".join(map(text_of, styles))), ("/* scripts */", "\n".join(map(text_of, scripts)))):
         if text.count(marker) != 1:
             sys.exit(f"embed.py: {frame} must have one '{marker}'")
         text = text.replace(marker, content)

@@ -7,13 +7,7 @@ const constants = report.layers.filter((layer) => layer.kind === "constant");
 const worst = new Set(report.worst.slice(0, 10));
 const sorting = { key: "order", down: false };
 
-function themeChanged() {} /* the style does it */
-
 /* ---- the summary ---- */
-
-function tile(value, label) {
-  return element("div", { class: "tile" }, element("b", null, value), element("span", null, label));
-}
 
 function showSummary() {
   const { floats, quantized } = report.constant_bytes;
