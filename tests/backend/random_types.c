@@ -108,6 +108,7 @@ static bool has_ints(enum op_id op)
                                      OP_Argmax,
                                      OP_Argmin,
                                      OP_CumulativeSum,
+                                     OP_Col2Im,
                                      OP_TopK};
     for (size_t i = 0; i < COUNT_OF(ops); i++)
         if (ops[i] == op)

@@ -478,6 +478,14 @@ static inline int window_place(const window *w, int batch, const int *at, const 
     return place;
 }
 
+/* Whether a tap of the window at *place, one of `places`, falls on element `at` of what windows slide over. */
+static inline bool window_reaches(const window *w, int axis, int at, int tap, int places, int *place)
+{
+    const int distance = at + w->before[axis] - tap * w->dilation[axis];
+    *place = distance / w->stride[axis];
+    return distance >= 0 && distance % w->stride[axis] == 0 && *place < places;
+}
+
 /* ---- products ---- */
 
 #define UNROLL _Pragma("unroll")
