@@ -23,9 +23,7 @@ static odlc_status begin(struct gpu_making *m, const char *function, bool has_ze
     struct gpu_operand x, zero;
     TRY(gpu_input(m, 0, 0, &x));
     TRY(zero_of(m, &x, &zero));
-    gpu_move_math(m, &x);
-    gpu_option_type(m, "X", &x);
-    gpu_option_type(m, "O", &out);
+    gpu_move_types(m, &x, &out);
     TRY(gpu_call_begin(m, "move", function, call));
     gpu_arg(m, *call, &x);
     gpu_arg(m, *call, &out);
@@ -116,7 +114,8 @@ static const char *read_image(struct window *w, const struct graph *g, const str
 /* Sums of integers are such, those of fixed-point elements are reals. */
 static bool is_of_numbers(const struct graph *g, const struct node *n)
 {
-    return !dtype_is_fixed(node_input(g, n, 0)->type->dtype) && gpu_moves_raw(g, n);
+    const struct tensor *x = node_input(g, n, 0);
+    return !dtype_is_fixed(x->type->dtype) && gpu_is_number(x) && gpu_moves_raw(g, n);
 }
 
 static const char *refuse_image(const struct gpu *gpu, const struct graph *g, const struct node *n)
