@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The GPU backend's kernels themselves: which operators have none; compiled for arithmetic in half, which no device at hand has; and, with ODLC_LONG=1, run
-by Oclgrind, which sees accesses outside of buffers and races."""
+"""The GPU backend's kernels themselves: which operators have none; compiled for arithmetic in half, which no device at hand has;
+and, with ODLC_LONG=1, run by Oclgrind, which sees accesses outside of buffers and races."""
 
 import os
 import pathlib

@@ -434,12 +434,14 @@ static inline void walk_to(const walk *w, int i, int operands, int *places)
 {
     for (int k = 0; k < operands; k++)
         places[k] = w->base[k];
-    for (int axis = w->rank - 1; axis >= 0; axis--) {
+    for (int axis = w->rank - 1; axis > 0; axis--) {
         const int before = i / w->dims[axis], at = i - before * w->dims[axis];
         for (int k = 0; k < operands; k++)
             places[k] += at * w->strides[k][axis];
         i = before;
     }
+    for (int k = 0; k < operands && w->rank > 0; k++)
+        places[k] += i * w->strides[k][0]; /* the first axis has what is left */
 }
 
 /* ---- windows ---- */
