@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "api/lent_gpu.h"
+#include "base/struct_size.h"
 #ifdef ODLC_BACKEND_GPU
 #include "backend/gpu/gpu_cache.h"
 #include "backend/gpu/gpu_context.h"
 #include "backend/gpu/gpu_tuning.h"
-#include "base/struct_size.h"
 #endif
 
 odlc_gpu *odlc_gpu_new(void)
