@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/lent_gpu.h"
+#include "base/struct_size.h"
 #ifdef ODLC_BACKEND_GPU
 #include "backend/gpu/gpu_cache.h"
 #include "backend/gpu/gpu_context.h"

@@ -5,12 +5,12 @@
 
 #include "kernel/kernels.h"
 
-/* float32 is divided in float32, as the framework that the encoding comes from does: the double's quotient rounded to
- * float is float's. */
+/* Reals are divided in float32, as the framework that the encoding comes from does, but for those of more bits: the
+ * double's quotient rounded to float is float's. */
 odlc_status kernel_quantize(const struct kernel *k)
 {
     const struct buffer *in = &k->in[0], *out = &k->out[0];
-    bool single = in->dtype == DT_FLOAT32;
+    bool single = in->dtype != DT_FLOAT64;
     if (!out->quant)
         return ODLC_ERR_UNSUPPORTED;
     struct buffer wide = buffer_widen(in, DT_FLOAT64, k->scratch);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles every header alone, as C11, and the public ones as C++ too.
+"""Compiles every header alone, as C11, and the public ones as C++ too; and what asks for backends as it is without them.
 usage: test_headers.py CC [ARG...]"""
 
 import pathlib
@@ -19,6 +19,14 @@ def compiles(checks, label, command, header):
     text = f'#include "{header}"\n#include "{header}"\ntypedef int not_empty;\n'
     done = subprocess.run(command + ["-"], input=text, capture_output=True, text=True, check=False)
     checks.check(label, done.returncode == 0, done.stderr)
+
+
+def compile_without_backends(checks, cc):
+    for path in sorted((SOURCE / "src" / "api").glob("*.c")):
+        if "ODLC_BACKEND_" not in path.read_text():
+            continue
+        done = subprocess.run([*cc, "-xc", "-std=c11", *STRICT, *INTERNAL, str(path)], capture_output=True, text=True, check=False)
+        checks.check(f"{path.name} without backends", done.returncode == 0, done.stderr)
 
 
 def main():
@@ -46,6 +54,7 @@ def main():
         for header in sorted((SOURCE / folder).rglob("*.h")):
             name = header.relative_to(SOURCE).as_posix()
             compiles(checks, f"{name} alone", cc + ["-xc", "-std=c11"] + STRICT + INTERNAL, name)
+    compile_without_backends(checks, cc)
     checks.finish()
 
 

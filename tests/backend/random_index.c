@@ -167,6 +167,30 @@ odlc_status make_patches(struct making *m, enum op_id op, tensor_id *out)
     return build_end(&m->build, NULL, out);
 }
 
+/* Strides may leave pixels without a window, and pads windows without pixels. */
+odlc_status make_image(struct making *m, enum op_id op, tensor_id *out)
+{
+    const struct slide s = draw_slide(m, 2);
+    const struct shape image = draw_image(m, 2, draw(m, 1, 4));
+    int64_t patches = 1;
+    for (int i = 0; i < 2; i++) {
+        const int64_t covered = s.dilation[i] * (s.filter[i] - 1) + 1;
+        const int64_t left = image.dims[i + 1] + s.pads[2 * i] + s.pads[2 * i + 1] - covered;
+        patches *= left < 0 ? 0 : left / s.stride[i] + 1;
+    }
+    if (patches == 0)
+        return ODLC_ERR_INVALID;
+    const tensor_id x = real(m, SHAPE(image.dims[0], image.dims[3] * s.filter[0] * s.filter[1], patches));
+    const struct type known = {DT_FLOAT32, image};
+    start(m, op);
+    build_in(&m->build, x);
+    give(m, PARAM_kernel_size, s.filter, 2, false);
+    give(m, PARAM_stride, s.stride, 2, false);
+    give(m, PARAM_pad_amount, s.pads, 4, true);
+    give(m, PARAM_dilation, s.dilation, 2, false);
+    return build_end_typed(&m->build, NULL, &known, 1, out);
+}
+
 odlc_status make_grid(struct making *m, enum op_id op, tensor_id *out)
 {
     const uint32_t axes = (uint32_t)draw(m, 2, 3);

@@ -10,6 +10,12 @@ struct shape draw_shape(struct making *m, uint32_t rank, int64_t most);
 struct shape draw_long_shape(struct making *m);
 /* [batch, spatial…, channels] */
 struct shape draw_image(struct making *m, uint32_t axes, int64_t channels);
+/* A window that slides along spatial axes. */
+struct slide {
+    int64_t filter[3], stride[3], dilation[3], pads[6];
+};
+
+struct slide draw_slide(struct making *m, uint32_t axes);
 /* A graph input; and what mostly is one. */
 tensor_id real(struct making *m, struct shape shape);
 tensor_id operand(struct making *m, struct shape shape);
@@ -34,6 +40,7 @@ odlc_status make_lrn(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
 odlc_status make_batches(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
 odlc_status make_grid(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
 odlc_status make_regions(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
+odlc_status make_image(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
 odlc_status make_patches(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
 
 #endif

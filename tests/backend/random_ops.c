@@ -103,11 +103,7 @@ void give(struct making *m, enum param_id id, const int64_t *values, uint32_t co
 
 /* ---- windows ---- */
 
-struct slide {
-    int64_t filter[3], stride[3], dilation[3], pads[6];
-};
-
-static struct slide draw_slide(struct making *m, uint32_t axes)
+struct slide draw_slide(struct making *m, uint32_t axes)
 {
     struct slide s;
     const bool plain = toss(m);
@@ -526,6 +522,7 @@ static const struct {
     {"lrn", make_lrn},
     {"batches", make_batches},
     {"patches", make_patches},
+    {"image", make_image},
     {"grid", make_grid},
     {"regions", make_regions},
 };

@@ -28,7 +28,7 @@ odlc_status make_node(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
 /* Element-wise nodes behind a tensor, which becomes the last one's result. */
 odlc_status make_followers(struct making *m, tensor_id *out) MUST_USE;
 /* Gives the graph's reals other types: fixed-point ones get encodings at random, some with ties in reach. On their
- * own, products, sums and differences may be of Int_32. */
+ * own, products, sums and differences may be of Int_32, and what moves elements may move those of any type. */
 void make_types(struct making *m, enum reals reals);
 
 #endif

@@ -73,26 +73,23 @@ static void make_fixed(struct making *m, tensor_id id)
     graph_tensor(m->graph, id)->quant = quant;
 }
 
-/* Weights have eight bits but for one in eight, biases more. */
-static void make_ints(struct making *m)
+static bool is_among(const enum op_id *ops, size_t count, enum op_id op)
 {
-    struct graph *g = m->graph;
-    const struct node *n = graph_node(g, g->order.data[0]);
-    for (tensor_id id = 0; id < g->tensors.count; id++)
-        graph_set_dtype(g, id, DT_INT32);
-    for (uint32_t k = 0; k < n->n_inputs; k++) {
-        struct tensor *t = n->inputs[k] == NO_TENSOR ? NULL : graph_tensor(g, n->inputs[k]);
-        if (!t || t->kind != TENSOR_STATIC)
-            continue;
-        const struct shape shape = t->type->shape;
-        const uint64_t count = shape_count(&shape);
-        const int64_t most = k == 2 ? 1 << 30 : draw(m, 0, 7) ? 127 : 300;
-        int32_t *elements = arena_array(m->arena, int32_t, count);
-        for (uint64_t i = 0; i < count; i++)
-            elements[i] = (int32_t)draw(m, -most, most);
-        const struct view view = view_of(elements, DT_INT32, &shape);
-        graph_set_view(g, n->inputs[k], &view);
-    }
+    for (size_t i = 0; i < count; i++)
+        if (ops[i] == op)
+            return true;
+    return false;
+}
+
+/* Whether elements are moved alone, of whichever type they are. */
+static bool moves(enum op_id op)
+{
+    static const enum op_id ops[] = {OP_Reshape,        OP_Transpose,    OP_ChannelShuffle,  OP_DepthToSpace,
+                                     OP_SpaceToDepth,   OP_Concat,       OP_Split,           OP_Tile,
+                                     OP_StridedSlice,   OP_Pad,          OP_Gather,          OP_GatherNd,
+                                     OP_GatherElements, OP_ScatterNd,    OP_ScatterElements, OP_OneHot,
+                                     OP_SpaceToBatch,   OP_BatchToSpace, OP_ExtractPatches};
+    return is_among(ops, COUNT_OF(ops), op);
 }
 
 static bool has_ints(enum op_id op)
@@ -108,11 +105,53 @@ static bool has_ints(enum op_id op)
                                      OP_Argmax,
                                      OP_Argmin,
                                      OP_CumulativeSum,
+                                     OP_Col2Im,
                                      OP_TopK};
-    for (size_t i = 0; i < COUNT_OF(ops); i++)
-        if (ops[i] == op)
-            return true;
-    return false;
+    return is_among(ops, COUNT_OF(ops), op) || moves(op);
+}
+
+/* Fixed-point elements without an encoding stand for no numbers: they are moved as they are. */
+static enum dtype draw_moved(struct making *m)
+{
+    static const enum dtype dtypes[] = {DT_BOOL,  DT_INT4,    DT_INT8,   DT_INT16,  DT_INT32,  DT_INT64,
+                                        DT_UINT4, DT_UINT8,   DT_UINT16, DT_UINT32, DT_UINT64, DT_BFLOAT16,
+                                        DT_SFXP4, DT_FLOAT64, DT_UFXP16, DT_SFXP32};
+    return dtypes[draw(m, 0, COUNT_OF(dtypes) - 1)];
+}
+
+/* Small whole numbers in the place of a constant's reals. */
+static void draw_constant(struct making *m, tensor_id id, enum dtype dtype, int64_t most)
+{
+    const struct shape shape = graph_tensor(m->graph, id)->type->shape;
+    const uint64_t count = shape_count(&shape);
+    double *wholes = arena_array(m->arena, double, count);
+    void *elements = arena_calloc(m->arena, count, dtype_size(dtype));
+    for (uint64_t i = 0; i < count; i++)
+        wholes[i] = (double)draw(m, -most, most);
+    convert_elements(elements, dtype, wholes, DT_FLOAT64, count);
+    const struct view view = view_of(elements, dtype, &shape);
+    graph_set_view(m->graph, id, &view);
+}
+
+/* Weights have eight bits but for one in eight, biases more. */
+static void make_ints(struct making *m)
+{
+    struct graph *g = m->graph;
+    const struct node *n = graph_node(g, g->order.data[0]);
+    const enum dtype dtype = moves(n->op->id) ? draw_moved(m) : DT_INT32;
+    for (tensor_id id = 0; id < g->tensors.count; id++) {
+        if (graph_tensor(g, id)->type->dtype != DT_FLOAT32)
+            continue;
+        graph_set_dtype(g, id, dtype);
+        if (graph_tensor(g, id)->kind == TENSOR_STATIC)
+            draw_constant(m, id, dtype, n->n_inputs > 2 && id == n->inputs[2] ? 1 << 30 : draw(m, 0, 7) ? 127 : 300);
+    }
+}
+
+static void make_real(struct making *m, tensor_id id)
+{
+    graph_set_dtype(m->graph, id, DT_FLOAT32);
+    graph_tensor(m->graph, id)->quant = NULL;
 }
 
 void make_types(struct making *m, enum reals reals)
@@ -124,6 +163,10 @@ void make_types(struct making *m, enum reals reals)
         make_fixed(m, first->inputs[0]);
     if (op == OP_Quantize || op == OP_Convert)
         make_fixed(m, first->outputs[0]);
+    if (op == OP_Quantize && reals == REALS_FIXED)
+        make_fixed(m, first->inputs[0]);
+    if (op == OP_Convert && reals != REALS_FIXED)
+        make_real(m, toss(m) ? first->inputs[0] : first->outputs[0]);
     if (op == OP_Quantize || op == OP_Dequantize || op == OP_Convert)
         return;
     if (reals == REALS_INTS) {

@@ -289,37 +289,66 @@ static void attend(const float *q, const float *k, const float *v, float *out)
             }
 }
 
-START_TEST(products_read_and_write_through_transposes)
+/* By panels and by tiles, and with `all` without fusion and by kernels for their followers, too; results are at most so
+ * far apart, relative to the largest. */
+static void expect_attention(enum dtype dtype, enum gpu_precision precision, double apart, bool all)
 {
+    enum { COUNT = TOKENS * HEADS * DEPTH };
     const struct shape split = SHAPE(1, TOKENS, HEADS, DEPTH);
-    const tensor_id in[] = {input("q", DT_FLOAT32, split), input("k", DT_FLOAT32, split),
-                            input("v", DT_FLOAT32, split)};
+    const tensor_id in[] = {input("q", dtype, split), input("k", dtype, split), input("v", dtype, split)};
     const struct perm heads = {.rank = 4, .axis = {0, 2, 1, 3}}, turned = {.rank = 4, .axis = {0, 2, 3, 1}};
     const tensor_id q = transpose("q.heads", in[0], &heads), k = transpose("k.heads", in[1], &turned);
     const tensor_id scores = binary(OP_MatMul, "scores", q, k);
     const tensor_id mixed = binary(OP_MatMul, "mixed", scores, transpose("v.heads", in[2], &heads));
     const tensor_id back = transpose("back", mixed, &heads);
+    float values[3][COUNT], expected[COUNT], found[COUNT], largest = 0;
     tensor_id joined;
     ck_assert_int_eq(build_reshape(&b, back, &SHAPE(TOKENS, HEADS * DEPTH), "joined", &joined), ODLC_OK);
     const tensor_id out = unary(OP_Relu, "out", joined);
-    for (int way = 0; way < 4; way++) {
+    for (int i = 0; i < 3; i++)
+        for (int at = 0; at < COUNT; at++)
+            values[i][at] = (float)((at * (7 + i) + 3 * i) % 11 - 5) / 4;
+    attend(values[0], values[1], values[2], expected);
+    for (int at = 0; at < COUNT; at++)
+        largest = fmaxf(largest, expected[at]);
+    for (int way = 0; way < 4; way += all ? 1 : 2) {
         struct seen seen = {0};
         const struct gpu_profile profile = {&seen, see};
         config = (struct gpu_config){.profile = &profile,
+                                     .precision = precision,
                                      .no_fusion = way == 3,
                                      .specializes = way == 1,
                                      .products = way == 2 ? GPU_PRODUCTS_TILES : GPU_PRODUCTS_BY_DEVICE};
         struct executor *e = prepare(out);
-        float expected[TOKENS * HEADS * DEPTH];
         for (int i = 0; i < 3; i++)
-            for (int at = 0; at < TOKENS * HEADS * DEPTH; at++)
-                ((float *)e->buffers[in[i]].data)[at] = (float)((at * (7 + i) + 3 * i) % 11 - 5) / 4;
-        attend(e->buffers[in[0]].data, e->buffers[in[1]].data, e->buffers[in[2]].data, expected);
-        const float *found = run(e, out);
-        for (int at = 0; at < TOKENS * HEADS * DEPTH; at++)
-            ck_assert_float_eq_tol(found[at], expected[at], 1e-4);
+            convert_elements(e->buffers[in[i]].data, dtype, values[i], DT_FLOAT32, COUNT);
+        convert_elements(found, DT_FLOAT32, run(e, out), dtype, COUNT);
+        for (int at = 0; at < COUNT; at++)
+            ck_assert_double_eq_tol(found[at], expected[at], apart * (double)largest);
         const size_t packing = way == 2 ? 0 : 2; /* in panels, right operands are packed in each run */
         ck_assert_uint_eq(seen.calls, way == 3 ? 7 + packing : 2 + packing);
+    }
+}
+
+/* Tensors that nobody sees are halves in two modes, and all are where the container has them so. */
+START_TEST(products_read_and_write_through_transposes)
+{
+    static const struct {
+        enum dtype dtype;
+        enum gpu_precision precision;
+        double apart;
+    } cases[] = {
+        {DT_FLOAT32, GPU_PRECISION_USER_PROVIDED, 1e-5},
+        {DT_FLOAT32, GPU_PRECISION_HYBRID, 2e-3},
+        {DT_FLOAT32, GPU_PRECISION_FP16, 1e-2},
+        {DT_FLOAT16, GPU_PRECISION_USER_PROVIDED, 2e-3},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        if (i > 0) {
+            end();
+            begin();
+        }
+        expect_attention(cases[i].dtype, cases[i].precision, cases[i].apart, i == 0);
     }
 }
 END_TEST

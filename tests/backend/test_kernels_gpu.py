@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The GPU backend's kernels themselves: compiled for arithmetic in half, which no device at hand has; and, with ODLC_LONG=1, run
-by Oclgrind, which sees accesses outside of buffers and races."""
+"""The GPU backend's kernels themselves: which operators have none; compiled for arithmetic in half, which no device at hand has;
+and, with ODLC_LONG=1, run by Oclgrind, which sees accesses outside of buffers and races."""
 
 import os
 import pathlib
@@ -23,6 +23,15 @@ OPTIONS = {
     "tiles": "ROWS=64 COLUMNS=64 DEPTH=16 R=4 C=4 LANES=16 X_ALONG=1 X_RUN=4 Y_ALONG=0 Y_RUN=4 OUT_RUN=4 GATHER BIAS",
 }
 TYPES = [f"{operand}=half" for operand in "XYBOSPQ"]
+
+
+def operators_are_documented(checks):
+    """docs/gpu.md names the operators that the reference has a kernel for, and this backend none."""
+    def rows(path, macro):
+        return set(re.findall(rf"^{macro}\((\w+),", (SOURCE / "src" / path).read_text(), re.MULTILINE))
+    left = re.search(r"^Left to the reference are (.*?), whose", (SOURCE / "docs" / "gpu.md").read_text(), re.MULTILINE).group(1)
+    without = sorted(rows("kernel/kernels.def", "KERNEL") - rows("backend/gpu/gpu_ops.def", "GPU_OP"))
+    checks.equal("operators without a kernel", re.split(r", | and ", left), without)
 
 
 def compile_in_half(checks, clang, name, folder):
@@ -67,6 +76,7 @@ def oclgrind_finds_nothing(checks):
 
 def main():
     checks = Checks()
+    operators_are_documented(checks)
     kernels_compile_in_half(checks)
     oclgrind_finds_nothing(checks)
     checks.finish()

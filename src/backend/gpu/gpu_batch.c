@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks of images as elements of the batch, and back; patches of images. Outside of an image is 0. */
+/* Blocks of images as elements of the batch, and back; patches of images, and back. Outside of an image is 0. */
 #include "backend/gpu/gpu_walk.h"
 #include "backend/gpu/gpu_window.h"
 #include "kernel/move.h"
@@ -23,9 +23,7 @@ static odlc_status begin(struct gpu_making *m, const char *function, bool has_ze
     struct gpu_operand x, zero;
     TRY(gpu_input(m, 0, 0, &x));
     TRY(zero_of(m, &x, &zero));
-    gpu_move_math(m, &x);
-    gpu_option_type(m, "X", &x);
-    gpu_option_type(m, "O", &out);
+    gpu_move_types(m, &x, &out);
     TRY(gpu_call_begin(m, "move", function, call));
     gpu_arg(m, *call, &x);
     gpu_arg(m, *call, &out);
@@ -105,3 +103,39 @@ static odlc_status prepare_patches(struct gpu_making *m)
 }
 
 const struct gpu_op gpu_patches = {.refuse = refuse_patches, .prepare = prepare_patches, .is_raw = gpu_moves_raw};
+
+/* ---- Col2Im ---- */
+
+static const char *read_image(struct window *w, const struct graph *g, const struct node *n)
+{
+    return window_read_col2im(w, n, &node_input(g, n, 0)->type->shape, &node_output(g, n, 0)->type->shape);
+}
+
+/* Sums of integers are such, those of fixed-point elements are reals. */
+static bool is_of_numbers(const struct graph *g, const struct node *n)
+{
+    const struct tensor *x = node_input(g, n, 0);
+    return !dtype_is_fixed(x->type->dtype) && gpu_is_number(x) && gpu_moves_raw(g, n);
+}
+
+static const char *refuse_image(const struct gpu *gpu, const struct graph *g, const struct node *n)
+{
+    struct window w;
+    if (read_image(&w, g, n))
+        return "its params do not fit the input";
+    return is_of_numbers(g, n) ? gpu_refuse_sizes(g, n) : gpu_refuse_types(gpu, g, n);
+}
+
+static odlc_status prepare_image(struct gpu_making *m)
+{
+    struct window w;
+    struct gpu_call *call;
+    if (read_image(&w, m->scope->graph, gpu_node(m, 0)))
+        return ODLC_ERR_INVALID;
+    const struct gpu_window window = gpu_window_of(&w);
+    TRY(begin(m, "image", false, &call));
+    gpu_arg_bytes(call, &window, sizeof(window));
+    return end(m, call);
+}
+
+const struct gpu_op gpu_image = {.refuse = refuse_image, .prepare = prepare_image, .is_raw = is_of_numbers};

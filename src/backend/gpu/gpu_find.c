@@ -25,7 +25,7 @@ static const char *refuse_extreme(const struct gpu *gpu, const struct graph *g, 
     const enum dtype dtype = node_output(g, n, 0)->type->dtype;
     uint32_t axis;
     (void)gpu;
-    if (!gpu_can_be_moved(x->type->dtype) || (dtype_is_fixed(x->type->dtype) && (!x->quant || x->quant->per_axis)) ||
+    if (!gpu_is_number(x) || (dtype_is_fixed(x->type->dtype) && (!x->quant || x->quant->per_axis)) ||
         !dtype_is_int(dtype) || dtype == DT_UINT64 || dtype_value_bits(dtype) < 32)
         return "its elements or the positions are of a type without kernels";
     return axis_of(n, &x->type->shape, &axis) ? gpu_refuse_sizes(g, n) : "its axis is none of the input";
@@ -59,7 +59,7 @@ static const char *refuse_running(const struct gpu *gpu, const struct graph *g, 
     const struct tensor *x = node_input(g, n, 0);
     uint32_t axis;
     (void)gpu;
-    if (dtype_is_fixed(x->type->dtype) || !gpu_moves_raw(g, n))
+    if (dtype_is_fixed(x->type->dtype) || !gpu_is_number(x) || !gpu_moves_raw(g, n))
         return "it sums floats and integers of one type alone";
     return axis_of(n, &x->type->shape, &axis) ? gpu_refuse_sizes(g, n) : "its axis is none of the input";
 }

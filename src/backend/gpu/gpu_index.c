@@ -156,10 +156,8 @@ static odlc_status prepare_pick(struct gpu_making *m)
     if (gpu_is_constant(m, 0, 1))
         TRY(check_indices(m, &t.t));
     TRY(gpu_watch(m, &fault, &number));
-    gpu_move_math(m, &x);
-    gpu_option_type(m, "X", &x);
+    gpu_move_types(m, &x, &out);
     gpu_option_type(m, "Y", &indices);
-    gpu_option_type(m, "O", &out);
     TRY(gpu_call_begin(m, "index", "pick", &call));
     gpu_arg(m, call, &x);
     gpu_arg(m, call, &indices);
@@ -172,11 +170,17 @@ const struct gpu_op gpu_pick = {.refuse = refuse_pick, .prepare = prepare_pick, 
 
 /* ---- ScatterElements, ScatterNd ---- */
 
+static bool reduces(const struct node *n)
+{
+    return node_int(n, PARAM_reduction, SCATTER_NONE) != SCATTER_NONE;
+}
+
 static const char *refuse_scatter(const struct gpu *gpu, const struct graph *g, const struct node *n)
 {
+    const struct tensor *x = node_input(g, n, 0);
     (void)gpu;
-    if (node_int(n, PARAM_reduction, SCATTER_NONE) != SCATTER_NONE && dtype_is_fixed(node_input(g, n, 0)->type->dtype))
-        return "it reduces no fixed-point elements";
+    if (reduces(n) && (dtype_is_fixed(x->type->dtype) || !gpu_is_number(x)))
+        return "it reduces no fixed-point elements, and no integers of less than 8 or more than 63 bits";
     return refuse_targets(g, n);
 }
 
@@ -220,9 +224,11 @@ static odlc_status prepare_scatter(struct gpu_making *m)
     s.next = gpu_room(m, DT_INT32, &s.updates.shape);
     gpu_move_math(m, &s.x);
     TRY(enlist(m, &s, &t));
-    gpu_option_type(m, "X", &s.x);
-    gpu_option_type(m, "Z", &s.updates);
-    gpu_option_type(m, "O", &s.out);
+    void (*const add_type)(struct gpu_making * m, const char *name, const struct gpu_operand *operand) =
+        reduces(gpu_node(m, 0)) ? gpu_option_type : gpu_move_type;
+    add_type(m, "X", &s.x);
+    add_type(m, "Z", &s.updates);
+    add_type(m, "O", &s.out);
     TRY(gpu_call_begin(m, "index", "scatter", &call));
     gpu_arg(m, call, &s.x);
     gpu_arg(m, call, &s.updates);
@@ -251,8 +257,7 @@ static const char *refuse_one_hot(const struct gpu *gpu, const struct graph *g, 
     (void)gpu;
     if (reason)
         return reason;
-    return gpu_can_be_moved(y->type->dtype) ? gpu_refuse_sizes(g, n)
-                                            : "its result has elements of a type without kernels";
+    return y->type->dtype == DT_STRING ? "its result has strings" : gpu_refuse_sizes(g, n);
 }
 
 static odlc_status prepare_one_hot(struct gpu_making *m)
@@ -268,10 +273,8 @@ static odlc_status prepare_one_hot(struct gpu_making *m)
     param_element(&like, node_param(n, PARAM_off_value), 0, elements);
     param_element(&like, node_param(n, PARAM_on_value), 1, elements + size);
     TRY(gpu_weights(m, elements, 2 * size, &values.buffer));
-    gpu_move_math(m, &out);
-    gpu_option_type(m, "X", &values);
+    gpu_move_types(m, &values, &out);
     gpu_option_type(m, "Y", &indices);
-    gpu_option_type(m, "O", &out);
     const uint32_t axis = (uint32_t)node_int(n, PARAM_axis, indices.shape.rank);
     TRY(gpu_call_begin(m, "index", "one_hot", &call));
     gpu_arg(m, call, &indices);
@@ -294,7 +297,7 @@ static const char *refuse_top_k(const struct gpu *gpu, const struct graph *g, co
 {
     const struct tensor *x = node_input(g, n, 0), *values = node_output(g, n, 0);
     (void)gpu;
-    if (!gpu_can_be_moved(x->type->dtype) || (values && !gpu_is_alike(x, values)))
+    if (!gpu_is_number(x) || (values && !gpu_is_alike(x, values)))
         return "its operands differ in type or encoding, or have elements of a type without kernels";
     if (x->type->shape.dims[x->type->shape.rank - 1] > LONGEST_LINE)
         return "its lines have more than 65536 elements";

@@ -14,13 +14,14 @@ bool gpu_is_alike(const struct tensor *a, const struct tensor *b)
 {
     const bool is_fixed = dtype_is_fixed(a->type->dtype);
     return a->type->dtype == b->type->dtype &&
-           (!is_fixed || (a->quant && !a->quant->per_axis && quant_equal(a->quant, b->quant)));
+           (!is_fixed || ((!a->quant || !a->quant->per_axis) && quant_equal(a->quant, b->quant)));
 }
 
-bool gpu_can_be_moved(enum dtype dtype)
+bool gpu_is_number(const struct tensor *t)
 {
-    return dtype != DT_STRING && dtype != DT_NONE && dtype != DT_FLOAT64 && dtype != DT_UINT64 &&
-           dtype != DT_BFLOAT16 && !dtype_is_small_float(dtype);
+    const enum dtype dtype = t->type->dtype;
+    return gpu_is_real(t) || dtype == DT_BOOL ||
+           ((dtype_is_int(dtype) || dtype_is_fixed(dtype)) && dtype != DT_UINT64 && dtype_value_bits(dtype) >= 8);
 }
 
 /* Whether input i has elements that are moved; others are indices. */
@@ -41,7 +42,7 @@ bool gpu_moves_raw(const struct graph *g, const struct node *n)
     for (uint32_t i = 0; i < n->n_outputs; i++)
         if (node_output(g, n, i) && !gpu_is_alike(node_output(g, n, i), y))
             return false;
-    return gpu_can_be_moved(y->type->dtype);
+    return y->type->dtype != DT_STRING;
 }
 
 const char *gpu_refuse_move(const struct gpu *gpu, const struct graph *g, const struct node *n)
@@ -49,10 +50,31 @@ const char *gpu_refuse_move(const struct gpu *gpu, const struct graph *g, const 
     return gpu_moves_raw(g, n) ? gpu_refuse_sizes(g, n) : gpu_refuse_types(gpu, g, n);
 }
 
+static bool is_real(const struct gpu_operand *x)
+{
+    return x->dtype == DT_FLOAT32 || x->dtype == DT_FLOAT16;
+}
+
 void gpu_move_math(struct gpu_making *m, const struct gpu_operand *x)
 {
     if (m->math != GPU_MATH_DOUBLE)
-        m->math = dtype_is_float(x->dtype) ? GPU_MATH_FLOAT : GPU_MATH_INT;
+        m->math = is_real(x) ? GPU_MATH_FLOAT : GPU_MATH_INT;
+}
+
+void gpu_move_type(struct gpu_making *m, const char *name, const struct gpu_operand *operand)
+{
+    static const enum dtype by_size[] = {[1] = DT_INT8, [2] = DT_INT16, [4] = DT_INT32, [8] = DT_INT64};
+    struct gpu_operand bytes = *operand;
+    if (operand->dtype != DT_NONE && !is_real(operand))
+        bytes.dtype = by_size[dtype_size(operand->dtype)];
+    gpu_option_type(m, name, &bytes);
+}
+
+void gpu_move_types(struct gpu_making *m, const struct gpu_operand *x, const struct gpu_operand *out)
+{
+    gpu_move_math(m, x);
+    gpu_move_type(m, "X", x);
+    gpu_move_type(m, "O", out);
 }
 
 static int64_t walk_count(const struct gpu_walk *w)
@@ -68,9 +90,7 @@ odlc_status gpu_move(struct gpu_making *m, const struct gpu_operand *x, const st
 {
     const size_t count = (size_t)walk_count(walk);
     struct gpu_call *call;
-    gpu_move_math(m, x);
-    gpu_option_type(m, "X", x);
-    gpu_option_type(m, "O", y);
+    gpu_move_types(m, x, y);
     TRY(gpu_call_begin(m, "move", "move", &call));
     gpu_arg(m, call, x);
     gpu_arg(m, call, y);
@@ -278,9 +298,7 @@ static odlc_status prepare_pad(struct gpu_making *m)
     TRY(gpu_input(m, 0, 0, &x));
     TRY(pad_constant(m, &x, &constant));
     const struct gpu_pads pads = pads_of(gpu_node(m, 0), &x.shape, &y.shape);
-    gpu_move_math(m, &x);
-    gpu_option_type(m, "X", &x);
-    gpu_option_type(m, "O", &y);
+    gpu_move_types(m, &x, &y);
     TRY(gpu_call_begin(m, "move", "pad", &call));
     gpu_arg(m, call, &x);
     gpu_arg(m, call, &y);

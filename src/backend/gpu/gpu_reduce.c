@@ -86,6 +86,8 @@ static odlc_status prepare_softmax(struct gpu_making *m)
     gpu_option_type(m, "X", &x);
     gpu_option_type(m, "O", &out);
     gpu_chain_options(m, &chain);
+    if (out.dtype == DT_FLOAT32 && m->math == GPU_MATH_FLOAT && !m->gpu->context->device.is_gpu)
+        gpu_option(m, "-DKEEP");
     TRY(gpu_lines_begin(m, &lines, "softmax", (const struct gpu_operand *const[]){&x, &out}, 2, &call));
     gpu_arg_int(call, n->op->id == OP_LogSoftmax);
     gpu_arg_number(m, call, node_float(n, PARAM_beta, 1));

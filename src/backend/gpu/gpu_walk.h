@@ -25,6 +25,10 @@ bool gpu_broadcast_is_run(const struct shape *operand, const struct shape *shape
 
 /* Reals that are moved are float32 on their way, other elements integers. */
 void gpu_move_math(struct gpu_making *m, const struct gpu_operand *x);
+/* The option for an operand that is moved: of other elements than reals the integer type that has as many bytes. */
+void gpu_move_type(struct gpu_making *m, const char *name, const struct gpu_operand *operand);
+/* All that a kernel has to know which moves elements of x to `out`. */
+void gpu_move_types(struct gpu_making *m, const struct gpu_operand *x, const struct gpu_operand *out);
 /* In kernels/common.cl `walk`: a call of "move.move", which brings elements of x at the walk's first places to y at the
  * second ones. */
 odlc_status gpu_move(struct gpu_making *m, const struct gpu_operand *x, const struct gpu_operand *y,
@@ -34,8 +38,10 @@ odlc_status gpu_move(struct gpu_making *m, const struct gpu_operand *x, const st
  * change their type on the way. */
 const char *gpu_refuse_move(const struct gpu *gpu, const struct graph *g, const struct node *n);
 bool gpu_moves_raw(const struct graph *g, const struct node *n);
-/* Whether elements of one are the same numbers in the other as they are stored; whether kernels load and store them. */
+/* Whether elements of one are the same numbers in the other as they are stored. */
 bool gpu_is_alike(const struct tensor *a, const struct tensor *b);
-bool gpu_can_be_moved(enum dtype dtype);
+/* Whether kernels load and store the elements as numbers: float32, float16, bools, and integers of 8 to 63 bits, such
+ * as fixed-point tensors have. Others can be moved. */
+bool gpu_is_number(const struct tensor *t);
 
 #endif

@@ -434,12 +434,14 @@ static inline void walk_to(const walk *w, int i, int operands, int *places)
 {
     for (int k = 0; k < operands; k++)
         places[k] = w->base[k];
-    for (int axis = w->rank - 1; axis >= 0; axis--) {
+    for (int axis = w->rank - 1; axis > 0; axis--) {
         const int before = i / w->dims[axis], at = i - before * w->dims[axis];
         for (int k = 0; k < operands; k++)
             places[k] += at * w->strides[k][axis];
         i = before;
     }
+    for (int k = 0; k < operands && w->rank > 0; k++)
+        places[k] += i * w->strides[k][0]; /* the first axis has what is left */
 }
 
 /* ---- windows ---- */
@@ -476,6 +478,14 @@ static inline int window_place(const window *w, int batch, const int *at, const 
     for (int axis = 0; axis < 3; axis++)
         place = place * w->in[axis] + at[axis] * w->stride[axis] + tap[axis] * w->dilation[axis] - w->before[axis];
     return place;
+}
+
+/* Whether a tap of the window at *place, one of `places`, falls on element `at` of what windows slide over. */
+static inline bool window_reaches(const window *w, int axis, int at, int tap, int places, int *place)
+{
+    const int distance = at + w->before[axis] - tap * w->dilation[axis];
+    *place = distance / w->stride[axis];
+    return distance >= 0 && distance % w->stride[axis] == 0 && *place < places;
 }
 
 /* ---- products ---- */

@@ -16,11 +16,8 @@ kernel void convolve_back(global const X *x, global const Y *weights, global con
         for (tap[1] = 0; tap[1] < w.filter[1]; tap[1]++)
             for (tap[2] = 0; tap[2] < w.filter[2]; tap[2]++) {
                 bool reaches = true;
-                for (int axis = 0; axis < 3; axis++) {
-                    const int distance = at[axis] + w.before[axis] - tap[axis] * w.dilation[axis];
-                    place[axis] = distance / w.stride[axis];
-                    reaches = reaches && distance >= 0 && distance % w.stride[axis] == 0 && place[axis] < w.in[axis];
-                }
+                for (int axis = 0; axis < 3; axis++)
+                    reaches = window_reaches(&w, axis, at[axis], tap[axis], w.in[axis], &place[axis]) && reaches;
                 if (!reaches)
                     continue;
                 const int p = (((batch * w.in[0] + place[0]) * w.in[1] + place[1]) * w.in[2] + place[2]) * w.channels;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Elements are brought from one place to another. */
+/* Elements are brought from one place to another, or several to one. */
 
 #ifdef KERNEL_move
 kernel void move(global const X *x, global O *out, int count, walk w)
@@ -102,5 +102,25 @@ kernel void patches(global const X *x, global O *out, int count, global const X 
     const bool inside = (uint)at_y < (uint)w.in[1] && (uint)at_x < (uint)w.in[2];
     const int from = ((image * w.in[1] + at_y) * w.in[2] + at_x) * w.channels + rest - tap * w.channels;
     STORE(O, out, i, inside ? LOAD(X, x, from) : LOAD(X, constant_value, 0));
+}
+#endif
+
+/* The way back: what windows have of a pixel is added. x has the windows' elements in turn, a tap of a channel after another. */
+#ifdef KERNEL_image
+kernel void image(global const X *x, global O *out, int count, window w)
+{
+    const int i = get_global_id(0);
+    int place_y, place_x;
+    if (i >= count)
+        return;
+    const int pixel = i / w.channels, channel = i - pixel * w.channels, row = pixel / w.in[2], batch = row / w.in[1];
+    const int at_y = row - batch * w.in[1], at_x = pixel - row * w.in[2], taps = w.filter[1] * w.filter[2];
+    real sum = 0;
+    for (int tap = 0; tap < taps; tap++) {
+        const int tap_y = tap / w.filter[2], tap_x = tap - tap_y * w.filter[2];
+        if (window_reaches(&w, 1, at_y, tap_y, w.out[1], &place_y) && window_reaches(&w, 2, at_x, tap_x, w.out[2], &place_x))
+            sum += LOAD(X, x, (((batch * w.channels + channel) * taps + tap) * w.out[1] + place_y) * w.out[2] + place_x);
+    }
+    STORE(O, out, i, sum);
 }
 #endif

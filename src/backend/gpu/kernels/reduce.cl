@@ -180,8 +180,26 @@ kernel void reduce(global const X *x, global O *out, int lines, int count, int k
 }
 #endif
 
-/* In the form that cannot overflow. The result's elements lie where those of x do. */
 #ifdef KERNEL_softmax
+#define SCALED(at) (TO_REAL(beta) * LOAD(X, x, at) - maximum)
+#ifdef KEEP
+/* The powers of a line: they stay in the result's places until their sum is known. Processors take four at once. */
+static inline void keep_powers(global const X *x, global O *out, int count, int base, int step, number beta, real maximum)
+{
+    if (GROUP == 1 && step == 1 && count % 4 == 0)
+        for (int i = 0; i < count; i += 4)
+            STORE4(O, out, base + i, exp(TO_REAL(beta) * LOAD4(X, x, base + i) - maximum));
+    else
+        for (int i = ITEM; i < count; i += GROUP)
+            STORE(O, out, base + i * step, exp(SCALED(base + i * step)));
+}
+#define POWER(at) LOAD(O, out, at)
+#else
+#define keep_powers(x, out, count, base, step, beta, maximum)
+#define POWER(at) exp(SCALED(at))
+#endif
+
+/* In the form that cannot overflow. The result's elements lie where those of x do. */
 kernel void softmax(global const X *x, global O *out, int lines, int count, int is_log, number beta, walk kept,
                     walk along FOLLOW_PARAMS)
 {
@@ -189,18 +207,18 @@ kernel void softmax(global const X *x, global O *out, int lines, int count, int 
     SHARED
     if (line >= lines)
         return;
-    const int base = place(&kept, line);
+    const int base = place(&kept, line), step = along.rank > 0 ? along.strides[0][0] : 0;
     total most = start_of(MAXIMUM), sum = start_of(SUM);
     for (int i = ITEM; i < count; i += GROUP)
-        most = take(MAXIMUM, most, TO_REAL(beta) * LOAD(X, x, base + place(&along, i)));
+        most = take(MAXIMUM, most, TO_REAL(beta) * LOAD(X, x, base + i * step));
     const real maximum = together(MAXIMUM, most, shared);
+    keep_powers(x, out, count, base, step, beta, maximum);
     for (int i = ITEM; i < count; i += GROUP)
-        sum = add(sum, exp(TO_REAL(beta) * LOAD(X, x, base + place(&along, i)) - maximum));
+        sum = add(sum, POWER(base + i * step));
     const real whole = together(SUM, sum, shared), scale = is_log ? log(whole) : 1 / whole;
     for (int i = ITEM; i < count; i += GROUP) {
-        const int at = base + place(&along, i);
-        const real shifted = TO_REAL(beta) * LOAD(X, x, at) - maximum;
-        const real v = is_log ? ROUNDED(shifted) - scale : ROUNDED(exp(shifted)) * scale;
+        const int at = base + i * step;
+        const real v = is_log ? ROUNDED(SCALED(at)) - scale : ROUNDED(POWER(at)) * scale;
         STORE(O, out, at, FOLLOWED(v, at));
     }
 }
