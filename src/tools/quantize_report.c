@@ -44,12 +44,18 @@ static odlc_status give(void *user, tensor_id input, const void *values, bool is
     return quant_compare_give(user, input, values, is_native, place);
 }
 
+static odlc_status give_and_compare(struct reporting *r, const struct inference *inference,
+                                    const struct odlc_diag *place)
+{
+    TRY(quantize_inputs_give(r->scratch, r->diags, r->floats, inference, r->report->native_inputs, place, give,
+                             r->compare));
+    return quant_compare_run(r->compare, place);
+}
+
 static odlc_status run_line(struct reporting *r, const struct inference *inference)
 {
     const struct odlc_diag place = {.file = r->report->list->path, .line = inference->line};
-    TRY(quantize_inputs_give(r->scratch, r->diags, r->floats, inference, r->report->native_inputs, &place, give,
-                             r->compare));
-    return quant_compare_run(r->compare, &place);
+    return quantize_line_failed(r->diags, give_and_compare(r, inference, &place), &place);
 }
 
 static odlc_status run_all(struct reporting *r, struct progress_line *line, bool shows)
