@@ -134,13 +134,13 @@ static odlc_status write_report(const struct reporting *r, const struct quantize
 }
 
 /* Computes both networks from all inputs. */
-static odlc_status compare(struct reporting *r, bool own_errors)
+static odlc_status compare(struct reporting *r, bool only_outputs)
 {
     const struct quantize_report *report = r->report;
     const struct quant_compare_options options = {.backends = report->backends,
                                                   .threads = report->threads,
                                                   .packages = report->packages,
-                                                  .own_errors = own_errors};
+                                                  .only_outputs = only_outputs};
     const struct dlc_file *dlc;
     struct graph *floats;
     struct progress_line line;
@@ -158,7 +158,7 @@ odlc_status quantize_report_make(struct arena *arena, struct arena *scratch, str
                                  const struct quantize_report *report)
 {
     struct reporting r = {.arena = arena, .scratch = scratch, .diags = diags, .report = report};
-    TRY(compare(&r, true));
+    TRY(compare(&r, false));
     struct quantize_numbers n = {.report = report,
                                  .floats = r.floats,
                                  .float_bytes = constant_bytes(r.floats),
@@ -175,7 +175,7 @@ odlc_status quantize_report_outputs(struct arena *arena, struct arena *scratch, 
 {
     struct reporting r = {.arena = arena, .scratch = scratch, .diags = diags, .report = report};
     size_t count;
-    TRY(compare(&r, false));
+    TRY(compare(&r, true));
     const struct quant_layer *layers = quant_compare_layers(r.compare, &count);
     *sqnr = INFINITY;
     for (size_t i = 0; i < count; i++)
