@@ -20,8 +20,8 @@ struct quant_compare_options {
     const struct backend *const *backends; /* NULL at the end */
     uint32_t threads;
     const struct package_set *packages; /* NULL: none */
-    bool only_outputs;                  /* graph outputs alone are compared; otherwise all tensors are, and each quantized
-                                           op is also computed from the float network's values */
+    bool only_outputs; /* graph outputs alone are compared; otherwise all tensors are, and each quantized
+                          op is also computed from the float network's values */
 };
 
 /* A real tensor of both graphs. A tensor whose only reader is a clamp with the same encoding (a layer before its Relu)
