@@ -17,7 +17,7 @@ struct quant_compare {
     struct arena *arena, *scratch;
     struct diags *diags;
     const struct graph *floats, *fixed;
-    bool own_errors;
+    bool only_outputs;
     struct executor *float_run, *fixed_run;
     bool *is_given;      /* per tensor of the fixed graph: an input that has values for the next run */
     float **values;      /* per tensor of the float graph: those of the run at work; NULL: not compared */
@@ -72,7 +72,7 @@ static const struct node *only_clamp(const struct quant_compare *c, const struct
 static void add_layer(struct quant_compare *c, const struct uses *uses, tensor_id id)
 {
     const tensor_id floats = counterpart(c, id);
-    if (floats == NO_TENSOR)
+    if (floats == NO_TENSOR || (c->only_outputs && graph_tensor(c->floats, floats)->kind != TENSOR_OUTPUT))
         return;
     const struct tensor *t = graph_tensor(c->fixed, id);
     const struct encoding *e = only_encoding(t);
@@ -290,7 +290,7 @@ odlc_status quant_compare_create(struct arena *arena, struct arena *scratch, str
                                 .diags = diags,
                                 .floats = floats,
                                 .fixed = fixed,
-                                .own_errors = options->own_errors,
+                                .only_outputs = options->only_outputs,
                                 .is_given = arena_array(arena, bool, fixed->tensors.count),
                                 .values = arena_array(arena, float *, floats->tensors.count),
                                 .made = arena_array(arena, struct buffer, fixed->tensors.count),
@@ -340,7 +340,7 @@ odlc_status quant_compare_run(struct quant_compare *c, const struct odlc_diag *p
         if (x && layer->spread.encoding)
             quant_spread_add(&layer->spread, x, shape_count(&t->type->shape));
     }
-    return c->own_errors ? compute_each(c) : ODLC_OK;
+    return c->only_outputs ? ODLC_OK : compute_each(c);
 }
 
 const struct quant_layer *quant_compare_layers(struct quant_compare *c, size_t *count)

@@ -8,7 +8,7 @@
  *     layers = quant_compare_layers(c, &count);
  *
  * Tensors are of the same name and shape in both graphs; others are not compared. Memory is that of all float tensors
- * of one set of inputs, however many sets there are. */
+ * of one set of inputs (of those compared), however many sets there are. */
 #ifndef QUANTIZE_QUANT_COMPARE_H
 #define QUANTIZE_QUANT_COMPARE_H
 
@@ -20,7 +20,8 @@ struct quant_compare_options {
     const struct backend *const *backends; /* NULL at the end */
     uint32_t threads;
     const struct package_set *packages; /* NULL: none */
-    bool own_errors;                    /* each quantized op is also computed from the float network's values */
+    bool only_outputs; /* graph outputs alone are compared; otherwise all tensors are, and each quantized
+                          op is also computed from the float network's values */
 };
 
 /* A real tensor of both graphs. A tensor whose only reader is a clamp with the same encoding (a layer before its Relu)

@@ -58,21 +58,37 @@ static odlc_status read_array(struct arena *arena, struct diags *diags, const st
     return ODLC_OK;
 }
 
+static odlc_status raw_fits(struct arena *arena, struct diags *diags, const struct array_wanted *wanted,
+                            const struct file *file)
+{
+    const uint64_t size = wanted->is_native ? wanted->native_size : shape_count(&wanted->shape) * sizeof(float);
+    if (file->size == size)
+        return ODLC_OK;
+    const char *hint = wanted->is_native || wanted->native_size != file->size
+                           ? NULL
+                           : "this is the size in the input's own type: --use_native_input_files";
+    return diag_error(diags, ODLC_ERR_INVALID, AT(.file = file->path, .hint = hint), "input-size",
+                      "input '%s' (%s, %s) takes %" PRIu64 " bytes%s, and the file has %" PRIu64, wanted->name,
+                      dtype_info(wanted->dtype)->display, shape_text(arena, &wanted->shape), size,
+                      wanted->is_native ? "" : " of float32", file->size);
+}
+
+odlc_status array_file_fits(struct arena *arena, struct diags *diags, const struct array_wanted *wanted,
+                            const struct file *file)
+{
+    struct view array;
+    if (!npy_is(file))
+        return raw_fits(arena, diags, wanted, file);
+    TRY(npy_read(arena, diags, file, &array));
+    return array_fits(arena, diags, wanted, &array, file->path);
+}
+
 odlc_status array_file_read(struct arena *arena, struct diags *diags, const struct array_wanted *wanted,
                             const struct file *file, struct array_read *out)
 {
     if (npy_is(file))
         return read_array(arena, diags, wanted, file, out);
-    const uint64_t size = wanted->is_native ? wanted->native_size : shape_count(&wanted->shape) * sizeof(float);
-    if (file->size != size)
-        return diag_error(diags, ODLC_ERR_INVALID,
-                          AT(.file = file->path, .hint = wanted->is_native || wanted->native_size != file->size
-                                                             ? NULL
-                                                             : "this is the size in the input's own type: "
-                                                               "--use_native_input_files"),
-                          "input-size", "input '%s' (%s, %s) takes %" PRIu64 " bytes%s, and the file has %" PRIu64,
-                          wanted->name, dtype_info(wanted->dtype)->display, shape_text(arena, &wanted->shape), size,
-                          wanted->is_native ? "" : " of float32", file->size);
+    TRY(raw_fits(arena, diags, wanted, file));
     *out = (struct array_read){.data = file->data, .is_native = wanted->is_native};
     return ODLC_OK;
 }

@@ -24,6 +24,9 @@ struct array_read {
 /* ODLC_ERR_INVALID, with a diagnostic: the array has other dimensions than the tensor. */
 odlc_status array_fits(struct arena *arena, struct diags *diags, const struct array_wanted *wanted,
                        const struct view *array, const char *path) MUST_USE;
+/* The same of a file, whose elements are not read: its size, or the dimensions of an .npy file. ODLC_ERR_INVALID. */
+odlc_status array_file_fits(struct arena *arena, struct diags *diags, const struct array_wanted *wanted,
+                            const struct file *file) MUST_USE;
 /* Integers and bools of an .npy file are taken exactly, all else as floats, or, where the tensor is fixed-point and
  * wanted in its own type, as they are. ODLC_ERR_INVALID: another size, other dimensions, elements that the type does
  * not hold, or no such file. */

@@ -19,12 +19,28 @@ static odlc_status give(void *user, tensor_id input, const void *values, bool is
     return quantizer_give(user, input, values, is_native, place);
 }
 
+static odlc_status give_and_observe(struct calibration_run *r, const struct inference *inference,
+                                    const struct odlc_diag *place)
+{
+    TRY(quantize_inputs_give(r->scratch, r->diags, quantizer_graph(r->quantizer), inference, r->is_native, place, give,
+                             r->quantizer));
+    return quantizer_observe(r->quantizer, place);
+}
+
 static odlc_status observe_line(struct calibration_run *r, const struct inference *inference)
 {
     const struct odlc_diag place = {.file = r->list.path, .line = inference->line};
-    TRY(quantize_inputs_give(r->scratch, r->diags, quantizer_graph(r->quantizer), inference, r->is_native, &place, give,
-                             r->quantizer));
-    return quantizer_observe(r->quantizer, &place);
+    return quantize_line_failed(r->diags, give_and_observe(r, inference, &place), &place);
+}
+
+/* Before the first input is observed: files from that one on, which a cache does not stand for. */
+static odlc_status check_from(struct calibration_run *r, uint64_t first)
+{
+    if (r->is_checked)
+        return ODLC_OK;
+    r->is_checked = true;
+    return quantize_inputs_check(r->scratch, r->diags, quantizer_graph(r->quantizer), &r->list, first, r->work.end,
+                                 r->is_native);
 }
 
 /* ---- signals ---- */
@@ -121,6 +137,7 @@ static odlc_status observe_all(struct calibration_run *r)
     struct progress_line line;
     uint64_t next;
     TRY(load_cache(r, &next));
+    TRY(check_from(r, next));
     const bool shows_progress = progress_line_begin(&line, stderr);
     if (r->cache)
         catch_signals();
@@ -138,6 +155,7 @@ static odlc_status observe_list(struct calibration_run *r)
 {
     struct progress_line line;
     const size_t total = r->list.inferences.count;
+    TRY(check_from(r, 0));
     const bool shows_progress = progress_line_begin(&line, stderr);
     odlc_status status = ODLC_OK;
     for (size_t i = 0; status == ODLC_OK && i < total; i++) {

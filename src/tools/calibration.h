@@ -19,11 +19,13 @@ struct calibration_run {
     unsigned threads;
 
     struct input_list list;
+    bool is_checked; /* files of the list are there, and fit */
     struct quantizer_work work;
 };
 
-/* Observes what the list names, less what the cache has. A signal between two inputs ends the process when the cache is
- * written. */
+/* Observes what the list names, less what the cache has; before the first of them is computed all these files are
+ * looked for, and those that are missing or do not fit named. A signal between two inputs ends the process when the
+ * cache is written. */
 odlc_status calibration_observe(struct calibration_run *run) MUST_USE;
 /* Joins files, which together must have each input of one list once. */
 odlc_status calibration_merge(struct calibration_run *run, const char *const *paths, size_t count) MUST_USE;

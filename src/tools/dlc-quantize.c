@@ -2,6 +2,7 @@
 /* dlc-quantize: a container of floats becomes one of fixed-point tensors. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "api/backends.h"
 #include "api/opened_packages.h"
@@ -99,7 +100,12 @@ static odlc_status read_widths(struct session *s)
     uint32_t second = 8;
     TRY(READ_BITS(s, OPT_SECOND_BITS, &second, "8", "16"));
     o->wide_products = second == 16;
-    return READ_BITS(s, OPT_BIAS_BITS, &o->bias_bits, "8", "32");
+    TRY(READ_BITS(s, OPT_BIAS_BITS, &o->bias_bits, "8", "32"));
+    return o->product_bias && o->bias_bits != 32
+               ? diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "leave out one of both"), "option-value",
+                            "--bias_scale product is for biases of 32 bits, and --bias_bitwidth chooses %u",
+                            (unsigned)o->bias_bits)
+               : ODLC_OK;
 }
 
 /* What the older words for a calibrator and a schema together mean, and then the words for each. */
@@ -271,6 +277,46 @@ static const char *output_path(struct session *s, const char *input)
 
 /* ---- calibration ---- */
 
+/* Two names of one file in one folder, whether the file is there or not. */
+static bool is_same_file(struct arena *arena, const char *one, const char *other)
+{
+    const char *const paths[] = {one, other};
+    const char *names[2];
+    struct stat folders[2];
+    for (int i = 0; i < 2; i++) {
+        const char *slash = strrchr(paths[i], '/');
+        names[i] = slash ? slash + 1 : paths[i];
+        if (stat(slash ? arena_strndup(arena, paths[i], (size_t)(slash + 1 - paths[i])) : ".", &folders[i]) != 0)
+            return false; /* which is an error when the file is made */
+    }
+    return strcmp(names[0], names[1]) == 0 && folders[0].st_dev == folders[1].st_dev &&
+           folders[0].st_ino == folders[1].st_ino;
+}
+
+/* Of two outputs with one name the later one would be left. */
+static odlc_status check_outputs(struct session *s)
+{
+    const struct options *o = &s->options;
+    const struct {
+        const char *option, *path;
+    } outputs[] = {
+        {"output_dlc", options_given(o, OPT_STATISTICS)
+                           ? NULL
+                           : options_value(o, OPT_OUTPUT, output_path(s, options_value(o, OPT_INPUT, "")))},
+        {"dump_encodings", options_value(o, OPT_DUMP_ENCODINGS, NULL)},
+        {"report", options_value(o, OPT_REPORT, NULL)},
+        {"calibration_cache", options_value(o, OPT_CACHE, NULL)},
+        {"statistics", options_value(o, OPT_STATISTICS, NULL)},
+    };
+    for (size_t i = 0; i < COUNT_OF(outputs); i++)
+        for (size_t k = 0; k < i; k++)
+            if (outputs[i].path && outputs[k].path && is_same_file(s->scratch, outputs[i].path, outputs[k].path))
+                return diag_error(&s->diags, ODLC_ERR_USAGE,
+                                  AT(.file = outputs[i].path, .hint = "name another file for one of them"), "options",
+                                  "--%s and --%s are to be the same file", outputs[k].option, outputs[i].option);
+    return ODLC_OK;
+}
+
 /* Which files go together. */
 static odlc_status check_files(struct session *s)
 {
@@ -290,11 +336,22 @@ static odlc_status check_files(struct session *s)
         {OPT_KEEP_WORST, OPT_STATISTICS, false, "--keep_worst goes by a whole --input_list: leave out --statistics"},
         {OPT_KEEP_WORST, OPT_CACHE, false, "--keep_worst observes more than once: leave out --calibration_cache"},
         {OPT_MERGE, OPT_INPUT_LIST, false, "--merge takes what was observed: leave out --input_list"},
+        {OPT_MERGE, OPT_OPTIMIZATIONS, false, "--optimizations go by a whole --input_list, not by files of --merge"},
     };
     for (size_t i = 0; i < COUNT_OF(rules); i++)
         if (options_given(&s->options, rules[i].id) && options_given(&s->options, rules[i].other) != rules[i].needs)
             return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = NULL), "options", "%s", rules[i].message);
-    return ODLC_OK;
+    return check_outputs(s);
+}
+
+/* What a report needs after all the work is looked for before. */
+static odlc_status check_report_list(struct session *s)
+{
+    const struct options *o = &s->options;
+    struct input_list list;
+    TRY(quantize_list_read(s->arena, &s->diags, options_value(o, OPT_REPORT_LIST, ""), &list));
+    return quantize_inputs_check(s->scratch, &s->diags, quantizer_graph(s->quantizer), &list, 0, list.inferences.count,
+                                 options_given(o, OPT_NATIVE_INPUTS));
 }
 
 static odlc_status calibrate(struct session *s)
@@ -314,6 +371,8 @@ static odlc_status calibrate(struct session *s)
     const char *const *files;
     size_t count;
     options_values(s->arena, o, OPT_MERGE, &files, &count);
+    if (options_given(o, OPT_REPORT_LIST))
+        TRY(check_report_list(s));
     if (count)
         return calibration_merge(&run, files, count);
     if (!options_given(o, OPT_INPUT_LIST))

@@ -44,12 +44,18 @@ static odlc_status give(void *user, tensor_id input, const void *values, bool is
     return quant_compare_give(user, input, values, is_native, place);
 }
 
+static odlc_status give_and_compare(struct reporting *r, const struct inference *inference,
+                                    const struct odlc_diag *place)
+{
+    TRY(quantize_inputs_give(r->scratch, r->diags, r->floats, inference, r->report->native_inputs, place, give,
+                             r->compare));
+    return quant_compare_run(r->compare, place);
+}
+
 static odlc_status run_line(struct reporting *r, const struct inference *inference)
 {
     const struct odlc_diag place = {.file = r->report->list->path, .line = inference->line};
-    TRY(quantize_inputs_give(r->scratch, r->diags, r->floats, inference, r->report->native_inputs, &place, give,
-                             r->compare));
-    return quant_compare_run(r->compare, &place);
+    return quantize_line_failed(r->diags, give_and_compare(r, inference, &place), &place);
 }
 
 static odlc_status run_all(struct reporting *r, struct progress_line *line, bool shows)
@@ -128,13 +134,13 @@ static odlc_status write_report(const struct reporting *r, const struct quantize
 }
 
 /* Computes both networks from all inputs. */
-static odlc_status compare(struct reporting *r, bool own_errors)
+static odlc_status compare(struct reporting *r, bool only_outputs)
 {
     const struct quantize_report *report = r->report;
     const struct quant_compare_options options = {.backends = report->backends,
                                                   .threads = report->threads,
                                                   .packages = report->packages,
-                                                  .own_errors = own_errors};
+                                                  .only_outputs = only_outputs};
     const struct dlc_file *dlc;
     struct graph *floats;
     struct progress_line line;
@@ -152,7 +158,7 @@ odlc_status quantize_report_make(struct arena *arena, struct arena *scratch, str
                                  const struct quantize_report *report)
 {
     struct reporting r = {.arena = arena, .scratch = scratch, .diags = diags, .report = report};
-    TRY(compare(&r, true));
+    TRY(compare(&r, false));
     struct quantize_numbers n = {.report = report,
                                  .floats = r.floats,
                                  .float_bytes = constant_bytes(r.floats),
@@ -169,7 +175,7 @@ odlc_status quantize_report_outputs(struct arena *arena, struct arena *scratch, 
 {
     struct reporting r = {.arena = arena, .scratch = scratch, .diags = diags, .report = report};
     size_t count;
-    TRY(compare(&r, false));
+    TRY(compare(&r, true));
     const struct quant_layer *layers = quant_compare_layers(r.compare, &count);
     *sqnr = INFINITY;
     for (size_t i = 0; i < count; i++)

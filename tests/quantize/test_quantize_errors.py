@@ -4,7 +4,7 @@
 import json
 import tempfile
 
-from quantizing import FLOAT, Bench, Model, np, read_container, whole
+from quantizing import FLOAT, INT64, Bench, Model, np, read_container, whole
 from checks import SOURCE, Checks, run
 
 
@@ -49,6 +49,73 @@ def lists(b):
     fails(b, "a file of another size", 1, ["in0_1.raw", "takes 24 bytes", "has 12"])
     b.path("list.txt").write_text("x:=nowhere.raw z:=nowhere.raw\n")
     fails(b, "no file", 1, ["nowhere.raw"])
+
+
+def many_lines(b):
+    """Files are looked for before the first inputs are computed: all faults are named in one run, each with its line."""
+    b.inputs(*({"x": ONES, "z": ONES[: 1 if i == 7 else 2]} for i in range(20)))
+    lines = b.path("list.txt").read_text().splitlines()
+    cache = b.path("cache")
+    fails(b, "a bad line of 20", 1, ["in7_1.raw", "takes 24 bytes", "list.txt:8: note: these are the inputs"],
+          "--calibration_cache", cache)
+    b.checks.check("nothing was observed", not cache.exists())
+    for i in (3, 11):
+        lines[i] = f"x:={b.path(f'gone{i}.raw')} z:={b.path('gone.npy')}"
+    b.path("list.txt").write_text("\n".join(lines))
+    words = ["gone3.raw", "gone.npy", "list.txt:4: note", "list.txt:8: note", "gone11.raw", "list.txt:12: note"]
+    for option in (["--threads", "1"], ["--optimizations", "bc"]):
+        fails(b, f"missing files with {option}", 1, words, *option)
+    report = ["--report", b.path("r.json"), "--report_list", b.path("reported.txt")]
+    b.path("reported.txt").write_text("\n".join(lines))
+    b.inputs({"x": ONES, "z": ONES})
+    fails(b, "a list for a report", 1, [word.replace("list.txt", "reported.txt") for word in words], *report)
+    b.checks.check("no report", not b.path("r.json").exists())
+    b.path("list.txt").write_text("x:=gone.raw z:=gone.raw\n" * 13)
+    done = b.run()
+    b.checks.equal("lines named", done.stderr.count("these are the inputs"), 10)
+    b.checks.check("lines counted", "3 more lines" in done.stderr, done.stderr)
+
+
+def part_of_list(b):
+    """A part needs its own files alone, and a cache none of those that it stands for."""
+    b.inputs(*({"x": ONES, "z": ONES} for _ in range(4)))
+    cache, listed = b.path("cache"), ["--input_dlc", b.path("m.dlc"), "--input_list", b.path("list.txt")]
+    b.quantize("--calibration_cache", cache)
+    b.path("in3_0.raw").unlink()
+    done = run("dlc-quantize", *listed, "--shard", "0/2", "--statistics", b.path("part"))
+    b.checks.equal("the first half", (done.returncode, done.stderr), (0, ""))
+    done = run("dlc-quantize", *listed, "--shard", "1/2", "--statistics", b.path("other"))
+    b.checks.check("the second half", done.returncode == 1 and "list.txt:4: note" in done.stderr, done.stderr)
+    b.checks.check("no statistics", not b.path("other").exists())
+    b.quantize("--calibration_cache", cache)
+    cache.unlink()
+
+
+def token_ids(b):
+    m = Model(opset=13)
+    m.tensor("e", FLOAT, [4, 2], [float(i) for i in range(8)])
+    m.input("ids", INT64, [3])
+    m.node("Gather", ["e", "ids"], ["y"], name="embed")
+    m.output("y", FLOAT, [3, 2])
+    b.convert(m, "ids.dlc")
+    b.inputs(np.array([0, 1, 3]), np.array([0, 4, 3]))
+    fails(b, "an id that no row has", 1, ["node 'embed'", "list.txt:2: note: these are the inputs"], container="ids.dlc")
+    b.inputs(np.array([0, 1, 3]), np.array([0, 0.5, 3]))
+    fails(b, "half an id", 1, ["list.txt:2", "ids is 0.5"], container="ids.dlc")
+
+
+def outputs(b):
+    b.inputs({"x": ONES, "z": ONES})
+    for option in ("--dump_encodings", "--calibration_cache", "--report"):
+        fails(b, f"{option} and the container", 2, ["--output_dlc and " + option, "q.dlc", "same file"], option,
+              b.folder / "." / "q.dlc")
+    fails(b, "report and encodings", 2, ["--dump_encodings and --report"], "--report", b.path("r.json"), "--dump_encodings",
+          f"{b.folder}/../{b.folder.name}/r.json")
+    b.checks.check("neither", not b.path("r.json").exists())
+    done = run("dlc-quantize", "--input_dlc", b.path("m.dlc"), "--input_list", b.path("list.txt"), "--statistics", b.path("s"),
+               "--calibration_cache", b.path("s"))
+    b.checks.check("statistics and cache", done.returncode == 2 and "same file" in done.stderr and not b.path("s").exists(),
+                   done.stderr)
 
 
 def values(b):
@@ -145,6 +212,8 @@ def options(b):
         fails(b, option, 2, [f"'{value}'"], option, value)
     fails(b, "no word", 2, ["--optimizations"], "--optimizations")
     fails(b, "unknown word", 2, ["'adaroundd'", "cle, adaround, bc"], "--optimizations", "bc,adaroundd")
+    fails(b, "two widths of biases", 2, ["product", "32 bits", "chooses 8"], "--bias_scale", "product", "--bias_bitwidth", "8")
+    fails(b, "statistics and biases", 2, ["--optimizations", "--input_list"], "--merge", "s0", "--algorithms", "bc", listed=False)
     for word, what in (("adaround", "roundings"), ("bc", "biases"), ("cle", "biases")):
         fails(b, f"{word} without a list", 2, [what, "--input_list"], "--algorithms", word, listed=False)
 
@@ -154,7 +223,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         b = Bench(checks, folder)
         b.convert(model([1.0, 2.0, 3.0]))
-        for case in (lists, values, zeros, encodings, layers, containers, options):
+        for case in (lists, many_lines, part_of_list, token_ids, outputs, values, zeros, encodings, layers, containers, options):
             case(b)
     checks.finish()
 
