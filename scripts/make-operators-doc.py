@@ -36,6 +36,7 @@ What `onnx-to-dlc` makes of the operators of ONNX. """ + HOW_TO_READ.format(comm
 A node must be as the definition of its operator says, at the version that the model imports: more inputs or outputs, an attribute that the operator does not
 have, or one of another kind are errors, as for ONNX's own checker. Attributes that begin with `__` are left to tools. Tables that `scripts/make-onnx-signatures.py`
 makes say what is allowed, of ONNX's own operators and of those of com.microsoft and ai.onnx.ml.
+BatchNormalization's `spatial`, which exporters write at versions that no longer have it, is left out with a warning.
 This file is made by `scripts/make-operators-doc.py` from `converters/onnx/lower/onnx_rows.def`, `onnx_refusals.def`,
 `converters/lowering/restrictions.tsv` and the lowering functions.
 """
@@ -56,6 +57,9 @@ inputs) are never looked at, and may be of any kind.
 Indices (Gather, GatherNd, ScatterNd and their relatives) that are outside of a tensor are an error in TensorFlow, negative ones
 among them. Those that are known are an error of the conversion. Others are executed as the container's operators do it: `net-run`
 counts negative ones from the back, and fails for those beyond. OneHot has no 1 for an index outside, as TensorFlow has it.
+
+A node must have the inputs that the definition of its operator says, and attributes of its kinds: others are errors, as in TensorFlow. An attribute that the
+definition does not have is left out with a warning, as TensorFlow leaves it out: later versions add some, whose defaults mean what was before.
 
 This file is made by `scripts/make-operators-doc.py` from `converters/tensorflow/lower/tf_rows.def`, `tf_refusals.def`,
 `converters/lowering/restrictions.tsv` and the lowering functions.

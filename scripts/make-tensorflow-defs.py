@@ -5,6 +5,7 @@
 usage: make-tensorflow-defs.py outputs operators.txt > converters/tensorflow/decode/op_defs.def
        make-tensorflow-defs.py inputs operators.txt > converters/tensorflow/decode/op_inputs.def
        make-tensorflow-defs.py defaults operators.txt > converters/tensorflow/decode/tf_schema_defaults.def
+       make-tensorflow-defs.py signatures tf_rows.def > converters/tensorflow/decode/tf_signatures.def
 
 tests/reference/operators.txt has the operators that models to convert may have. Outputs are also said of others that have
 several, because there a wrong number of an output would not be noticed.
@@ -110,15 +111,35 @@ def defaults(ops, wanted):
                     print(f'TF_DEFAULT("{op.name}", "{attr.name}", {", ".join(made)})')
 
 
+# As converters/frontend/signature.h says them.
+LETTERS = {"int": "i", "float": "f", "bool": "b", "string": "s", "type": "y", "shape": "p", "tensor": "T", "func": "n",
+           "list(int)": "I", "list(float)": "F", "list(bool)": "B", "list(string)": "S", "list(type)": "Y", "list(shape)": "P",
+           "list(func)": "N"}
+
+
+def signatures(ops, wanted):
+    print("/* SPDX-License-Identifier: Apache-2.0 */")
+    print("/* Made by scripts/make-tensorflow-defs.py; sorted by operator. TF_SIGNATURE(operator, attributes): a letter")
+    print(" * behind each name says what the attribute is, as in signature.h. */")
+    for op in ops:
+        if op.name in wanted:
+            names = " ".join(f"{a.name}:{LETTERS[a.type]}" for a in sorted(op.attr, key=lambda a: a.name))
+            print(f'TF_SIGNATURE("{op.name}", "{f" {names} " if names else ""}")')
+
+
+def names_in(path):
+    """Of operators.txt, or of the table of rows."""
+    with open(path, encoding="utf-8") as lines:
+        return {match[1] for match in map(re.compile(r'(?:TF_ROW\(")?(\w+)["(]').match, lines) if match}
+
+
 def main():
-    tables = {"outputs": outputs, "inputs": inputs, "defaults": defaults}
+    tables = {"outputs": outputs, "inputs": inputs, "defaults": defaults, "signatures": signatures}
     if len(sys.argv) != 3 or sys.argv[1] not in tables:
         sys.exit(__doc__)
     ops = op_def_pb2.OpList()
     ops.ParseFromString(pywrap_tf_session.TF_GetBuffer(pywrap_tf_session.TF_GetAllOpList()))
-    with open(sys.argv[2], encoding="utf-8") as lines:
-        wanted = {line.split("(")[0] for line in lines}
-    tables[sys.argv[1]](sorted(ops.op, key=lambda op: op.name), wanted)
+    tables[sys.argv[1]](sorted(ops.op, key=lambda op: op.name), names_in(sys.argv[2]))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@
 /* A node, and who asks. */
 struct checked {
     const struct context *c;
-    const char *path;
+    const struct fw_model *model;
     const struct fw_node *n;
 };
 
@@ -23,6 +23,8 @@ static uint32_t named(const char *const *names, uint32_t count)
 static const char *version_text(const struct checked *k)
 {
     const struct fw_op *op = k->n->op;
+    if (!k->c->frontend->has_opsets)
+        return op->type;
     return arena_printf(k->c->arena, "version %lld of %s%s%s", (long long)op->version, op->domain,
                         *op->domain ? "::" : "", op->type);
 }
@@ -30,7 +32,7 @@ static const char *version_text(const struct checked *k)
 static odlc_status report(const struct checked *k, const char *attribute, const char *hint, const char *message)
 {
     return diag_error(k->c->diags, ODLC_ERR_INVALID,
-                      AT(.file = k->path, .node = fw_node_label(k->n), .attribute = attribute, .hint = hint),
+                      AT(.file = k->model->path, .node = fw_node_label(k->n), .attribute = attribute, .hint = hint),
                       "invalid-node", "%s: %s", k->n->op->type, message);
 }
 
@@ -38,15 +40,31 @@ static odlc_status check_count(const struct checked *k, uint32_t count, uint32_t
 {
     if (count <= most)
         return ODLC_OK;
-    return report(k, NULL, "the version is that of the model's import of the domain",
+    const char *hint = k->c->frontend->has_opsets ? "the version is that of the model's import of the domain" : NULL;
+    return report(k, NULL, hint,
                   arena_printf(k->c->arena, "the node has %u %s%s, but %s has at most %u", count, what,
                                count == 1 ? "" : "s", version_text(k), most));
 }
 
-/* The letter of the attribute's kind; 0: there is no such attribute. */
-static char kind_of(const char *attributes, const char *name)
+/* As many inputs as the definition and the attributes say. */
+static odlc_status check_inputs(const struct checked *k, const struct signature *s)
 {
-    const size_t size = strlen(name);
+    const uint32_t count = named(k->n->inputs, k->n->n_inputs);
+    if (!k->c->frontend->input_count)
+        return check_count(k, count, s->most_in, "input");
+    const uint32_t right = k->c->frontend->input_count(k->n);
+    if (right == UINT32_MAX || right == count)
+        return ODLC_OK;
+    return report(k, NULL, NULL,
+                  arena_printf(k->c->arena, "the node has %u input%s, but %s has %u", count, count == 1 ? "" : "s",
+                               version_text(k), right));
+}
+
+/* The letter of the attribute's kind; 0: there is no such attribute. Of a list of functions each is an attribute of its
+ * own: NAME:NUMBER. */
+static char kind_of(const char *attributes, const char *name, bool holds_graph)
+{
+    const size_t size = holds_graph ? strcspn(name, ":") : strlen(name);
     for (const char *at = attributes; at[0] && at[1]; at = strchr(at + 1, ' '))
         if (strncmp(at + 1, name, size) == 0 && at[1 + size] == ':')
             return at[2 + size];
@@ -72,6 +90,24 @@ static const char *kind_name(char letter)
         return "a list of integers";
     case 'F':
         return "a list of floats";
+    case 'b':
+        return "a bool";
+    case 'y':
+        return "a type";
+    case 'p':
+        return "a shape";
+    case 'T':
+        return "a tensor";
+    case 'n':
+        return "a function";
+    case 'B':
+        return "a list of bools";
+    case 'Y':
+        return "a list of types";
+    case 'P':
+        return "a list of shapes";
+    case 'N':
+        return "a list of functions";
     case 'S':
         return "a list of strings";
     default:
@@ -79,18 +115,25 @@ static const char *kind_name(char letter)
     }
 }
 
-static char letter_of(const struct fw_attr *a)
+/* The letters of what the value may be. */
+static const char *letters_of(const struct fw_attr *a)
 {
-    static const char letters[] = {
-        [FW_INT] = 'i',  [FW_FLOAT] = 'f',  [FW_STRING] = 's',  [FW_TENSOR] = 't', [FW_GRAPH] = 'g',
-        [FW_INTS] = 'I', [FW_FLOATS] = 'F', [FW_STRINGS] = 'S', [FW_SPARSE] = 'x', [FW_OTHER] = 'o'};
-    return (size_t)a->kind < sizeof letters ? letters[a->kind] : 0;
+    static const char *const letters[] = {
+        [FW_BOOL] = "b",    [FW_FLOAT] = "f",     [FW_STRING] = "s",   [FW_TENSOR] = "tT",
+        [FW_GRAPH] = "gnN", [FW_FUNCTION] = "nN", [FW_SPARSE] = "x",   [FW_COMPLEX] = "T",
+        [FW_FLOATS] = "F",  [FW_STRINGS] = "S",   [FW_OTHER] = "oTpPN"};
+    if (a->kind == FW_INT)
+        return a->is_type ? "y" : "i";
+    if (a->kind == FW_INTS)
+        return a->is_type ? "Y" : "IBp";
+    return letters[a->kind];
 }
 
 /* A list without elements may not say of what it is one. */
 static bool is_empty_list(const struct fw_attr *a, char wanted)
 {
-    return a->count == 0 && strchr("IFS", letter_of(a)) && strchr("IFS", wanted);
+    const bool is_list = a->kind == FW_INTS || a->kind == FW_FLOATS || a->kind == FW_STRINGS;
+    return is_list && a->count == 0 && strchr("IFSBYPN", wanted);
 }
 
 /* The names alone: "axis, keepdims". */
@@ -108,26 +151,33 @@ static odlc_status unknown_attribute(const struct checked *k, const char *name, 
     const char *hint = "it has no attributes";
     if (*attributes)
         hint = arena_printf(arena, "its attributes are %s", names_text(arena, attributes));
-    return report(k, name, hint, arena_printf(arena, "%s does not have the attribute %s", version_text(k), name));
+    if (!k->c->frontend->leaves_out(k->n->op, name))
+        return report(k, name, hint, arena_printf(arena, "%s does not have the attribute %s", version_text(k), name));
+    bool *reported = &k->model->ops.data[k->n->op->index]->unknown_reported;
+    if (!*reported)
+        diag_warn(k->c->diags, AT(.file = k->model->path, .node = fw_node_label(k->n), .attribute = name, .hint = hint),
+                  "unknown-attribute", "%s does not have the attribute %s: it is left out", version_text(k), name);
+    *reported = true;
+    return ODLC_OK;
 }
 
 static odlc_status check_attribute(const struct checked *k, const struct fw_attr *a, const char *attributes)
 {
-    const char wanted = kind_of(attributes, a->name);
+    const char wanted = kind_of(attributes, a->name, fw_holds_graph(a));
     if (!wanted)
         return strncmp(a->name, "__", 2) == 0 ? ODLC_OK : unknown_attribute(k, a->name, attributes);
-    if (a->ref || letter_of(a) == wanted || is_empty_list(a, wanted))
+    if (a->ref || strchr(letters_of(a), wanted) || is_empty_list(a, wanted))
         return ODLC_OK;
     return report(k, a->name, NULL, arena_printf(k->c->arena, "attribute %s is not %s", a->name, kind_name(wanted)));
 }
 
 odlc_status check_signature(const struct context *c, const struct input *in, const struct fw_node *n)
 {
-    const struct checked k = {c, in->model->path, n};
+    const struct checked k = {c, in->model, n};
     const struct signature *s = n->op->signature;
     if (!s)
         return ODLC_OK;
-    odlc_status status = check_count(&k, named(n->inputs, n->n_inputs), s->most_in, "input");
+    odlc_status status = check_inputs(&k, s);
     const odlc_status outputs = check_count(&k, named(n->outputs, n->n_outputs), s->most_out, "output");
     status = status == ODLC_OK ? outputs : status;
     for (uint32_t i = 0; i < n->n_attrs; i++) {

@@ -47,6 +47,10 @@ struct frontend {
     bool (*schema_default)(const char *op_type, int64_t version, const char *attr, struct param *out);
     /* What nodes of the operator may have (signature.h), or NULL; NULL as a whole: the front end has checked them. */
     const struct signature *(*signature)(const char *domain, const char *op, int64_t version);
+    /* How many inputs the node must have, UINT32_MAX where that is not known; NULL: signatures say the most. */
+    uint32_t (*input_count)(const struct fw_node *n);
+    /* Whether an attribute that the signature does not have is left out, with a warning; others are errors. */
+    bool (*leaves_out)(const struct fw_op *op, const char *attribute);
     /* Whether an integer attribute says yes or no, and is 1 or 0; NULL: the framework has a kind of its own for those.
      */
     bool (*is_flag)(const char *op_type, int64_t version, const char *attr);

@@ -111,6 +111,7 @@ struct fw_op {
     const struct signature *signature; /* what nodes may have (signature.h); NULL: it is not known */
     bool takes_strings;                /* as elements of some input */
     bool reported;                     /* an error says that nothing converts its nodes */
+    bool unknown_reported;             /* a warning says that a node has an attribute that is not known */
 };
 
 struct fw_node {

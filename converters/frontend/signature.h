@@ -12,7 +12,8 @@ struct signature {
     int64_t lo, hi;             /* versions, inclusive */
     uint32_t most_in, most_out; /* operands, or SIGNATURE_MANY */
     /* " NAME:KIND NAME:KIND ", where a kind is one letter: i(nteger), f(loat), s(tring), t(ensor), g(raph), x: a sparse
-     * tensor, o: another thing; I, F, S: lists. "": none. */
+     * tensor, o: another thing; I, F, S: lists. TensorFlow's also b(ool), y: an element type, p: a shape, fu(n)ction,
+     * T: a tensor of any type; B, Y, P, N: lists. "": none. */
     const char *attributes;
 };
 

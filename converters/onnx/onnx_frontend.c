@@ -15,6 +15,7 @@ const struct frontend onnx_frontend = {.load = onnx_load,
                                        .schema_default = onnx_schema_default,
                                        .operand_types = onnx_operand_types,
                                        .signature = onnx_signature,
+                                       .leaves_out = onnx_leaves_out,
                                        .is_flag = onnx_is_flag,
                                        .channels_first = true,
                                        .has_opsets = true};

@@ -2,6 +2,7 @@
 #include "converters/tensorflow/tf_frontend.h"
 
 #include "converters/tensorflow/decode/op_defs.h"
+#include "converters/tensorflow/decode/tf_signatures.h"
 #include "converters/tensorflow/lower/tf_table.h"
 #include "converters/tensorflow/schema/tf_names.h"
 #include "converters/tensorflow/schema/tf_types.h"
@@ -13,6 +14,9 @@ const struct frontend tensorflow_frontend = {.load = tensorflow_load,
                                              .refusal = tensorflow_refusal,
                                              .takes_strings = tensorflow_takes_strings,
                                              .schema_default = tensorflow_schema_default,
+                                             .signature = tf_signature,
+                                             .input_count = tf_input_count,
+                                             .leaves_out = tf_leaves_out,
                                              .canonical_name = tensorflow_canonical_name,
                                              .short_name = tensorflow_short_name,
                                              .operand_types = tf_operand_types,

@@ -45,7 +45,9 @@ def draw_nbits(r):
              Const(floats(r, n, blocks, low=0, high=2), code)][r.randint(3 if bits == 4 else 2)]
     scales = Const(floats(r, *([n * blocks] if r.rand() < 0.3 else [n, blocks]), low=0.25, high=1), code)
     bias = Const(floats(r, n), code) if r.rand() < 0.4 else None
-    return Node("MatMulNBits", "MatMulNBits", trimmed([floats(r, *rows(r, extent(r, 1, 2)), k, dtype=code), packed, scales, zeros, None, bias]),
+    groups = Const(r.randint(0, blocks, k), "i4") if bits == 4 and code == "f4" and r.rand() < 0.3 else None
+    inputs = [floats(r, *rows(r, extent(r, 1, 2)), k, dtype=code), packed, scales, zeros, groups, bias]
+    return Node("MatMulNBits", "MatMulNBits", trimmed(inputs),
                 (code,), HALF if code == "f2" else 2e-5, K=k, N=n, bits=bits, block_size=block)
 
 

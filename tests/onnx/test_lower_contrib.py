@@ -141,6 +141,20 @@ def test_group_query(checks):
     refuse(checks, "position_ids are int64[2,2] instead of int64[2,3]", op, [*good, angles, angles, ids], **heads, do_rotary=1)
 
 
+def test_groups_of_columns(checks):
+    """Each column has the scale and the zero point of its group, which is not the block that it is stored in."""
+    r = np.random.RandomState(3)
+    for columns, more in ((40, 0), (40, 8), (48, 0)):
+        x, q = (r.randint(-8, 9, (2, columns)) / 4).astype("f4"), r.randint(0, 16, (5, 48))
+        scale, zero = (2.0**r.randint(-3, 2, (5, 3))).astype("f4"), r.randint(0, 16, (5, 4))
+        group = r.randint(0, 3, columns + more).astype("i4")
+        packed = (q[:, ::2] | q[:, 1::2] << 4).astype("u1").reshape(5, 3, 8)
+        w = (q[:, :columns] - zero[:, group[:columns]]) * scale[:, group[:columns]]
+        zeros = Const((zero[:, ::2] | zero[:, 1::2] << 4).astype("u1"), "u1")
+        gives(checks, "com.microsoft::MatMulNBits", 17, [x, Const(packed, "u1"), Const(scale, "f4"), zeros, Const(group, "i4")],
+              (x @ w.T).astype("f4"), K=columns, N=5, bits=4, block_size=16)
+
+
 def refuse_nbits(checks):
     op, sizes = "MatMulNBits", {"K": 8, "N": 3, "bits": 4, "block_size": 16}
     w, scales = Const(np.ones((3, 1, 8)), "u1"), Const(np.ones(3), "f4")
@@ -148,7 +162,10 @@ def refuse_nbits(checks):
     refuse(checks, "numbers of 3 bits are not supported", op, [X, w, scales], **{**sizes, "bits": 3})
     refuse(checks, "there are no weights [3,0]", op, [X, w, scales], **{**sizes, "K": 0})
     refuse(checks, "a block size of 24 is not possible", op, [X, w, scales], **{**sizes, "block_size": 24})
-    refuse(checks, "g_idx is not supported", op, [X, w, scales, None, Const(np.zeros(8), "i4")], **sizes)
+    refuse(checks, "g_idx is of type int64", op, [X, w, scales, None, Const(np.zeros(8), "i8")], **sizes)
+    refuse(checks, "g_idx [7] does not have 8 elements", op, [X, w, scales, None, Const(np.zeros(7), "i4")], **sizes)
+    refuse(checks, "g_idx has 1, and there are 1 groups", op, [X, w, scales, None, Const([0] * 7 + [1], "i4")], **sizes)
+    refuse(checks, "its numbers are weights", op, [X, w, scales, None, np.zeros(8, "i4")], **sizes)
     refuse(checks, "B [3,1,8] does not have 32 elements", op, [X, w, scales], **{**sizes, "N": 4})
     refuse(checks, "B is of type int8", op, [X, Const(np.ones((3, 1, 8)), "i1"), scales], **sizes)
     refuse(checks, "its numbers are weights", op, [X, np.ones((3, 1, 8), "u1"), scales], **sizes)
@@ -214,7 +231,7 @@ def main():
     if np is None:
         checks.skip("operators of ONNX Runtime", "python3-numpy is not there")
         checks.finish()
-    for test in (test_norm, test_layer, test_attention, test_group_query, test_qlinear, test_quant, test_refused_operators, test_statistics):
+    for test in (test_norm, test_layer, test_attention, test_group_query, test_qlinear, test_quant, test_groups_of_columns, test_refused_operators, test_statistics):
         test(checks)
     checks.finish()
 

@@ -139,6 +139,13 @@ def test_inference_flags(checks):
         given = [X, *map(wrap, (scale, shift, mean, variance))]
         gives(checks, "BatchNormalization", 7, given, expected, within=NEAR, spatial=0)
         gives(checks, "BatchNormalization", 1, given, expected, within=NEAR, spatial=0, is_test=1)
+    scale, bias, mean, variance = (wave(3) ** power for power in (1, 2, 1, 2))
+    line = [v.reshape(3, 1, 1) for v in (scale, bias, mean, variance)]
+    expected = (X - line[2]) / np.sqrt(line[3] + np.float32(1e-5)) * line[0] + line[1]
+    for opset, spatial in ((7, 0), (8, 0), (9, 0), (9, 1), (15, 0)):  # as MXNet's exporter writes layers by channel
+        gives(checks, "BatchNormalization", opset, [X, scale, bias, mean, variance], expected, within=NEAR, spatial=spatial)
+    refuses(checks, "version 9 of BatchNormalization does not have the attribute is_test", "BatchNormalization", 9,
+            [X, scale, bias, mean, variance], is_test=1)
     refuses(checks, "has the shape [3,4,5] instead of [3]", "BatchNormalization", 9, given)
     gives(checks, "Dropout", 1, [X], X, is_test=1, consumed_inputs=[0])
     refuses(checks, "is_test", "Dropout", 1, [X])

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Compares tensorflow-to-dlc with TensorFlow on random nodes: shapes, types and attributes as they come.
-usage: random_cases.py [--seed N] [--count N] [--keep FOLDER] [OPERATOR...]
+usage: random_cases.py [--by-onednn] [--seed N] [--count N] [--keep FOLDER] [OPERATOR...]
 
 Needs TensorFlow (see README.md) and a build (ODLC_BUILD_ROOT). A node that TensorFlow refuses is not counted; one that
-tensorflow-to-dlc refuses is listed with the reason. --keep writes the graphs of what is wrong. The status is 1 when anything
+tensorflow-to-dlc refuses is listed with the reason. --keep writes the graphs of what is wrong. --by-onednn tries the
+operators that TensorFlow has kernels of by oneDNN alone, and no others. The status is 1 when anything
 is."""
 
 import argparse
@@ -16,10 +17,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "support"), str(HERE)]
 import numpy as np  # noqa: E402
 from case import Case  # noqa: E402
+import random_fused  # noqa: E402, F401
 import random_quantized  # noqa: E402, F401
 from random_nodes import NODES, Skip  # noqa: E402
 from run_case import try_case  # noqa: E402
-from tensorflow_runs import compute, tf  # noqa: E402
+from tensorflow_runs import BY_ONEDNN, compute, tf  # noqa: E402
 
 
 def make_case(op, number):
@@ -61,6 +63,7 @@ def attempt(case, counts, reasons, keep):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
                                      usage=argparse.SUPPRESS)
+    parser.add_argument("--by-onednn", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--seed", type=int, default=0, help=argparse.SUPPRESS)
     parser.add_argument("--count", type=int, default=20, help=argparse.SUPPRESS)
     parser.add_argument("--keep", help=argparse.SUPPRESS)
@@ -73,6 +76,8 @@ def main():
                 case = make_case(op, number)
             except Skip:
                 continue
+            if case.by_onednn != BY_ONEDNN:
+                break
             with np.errstate(all="ignore"):
                 attempt(case, counts, reasons, options.keep)
     for (op, reason), count in sorted(reasons.items()):

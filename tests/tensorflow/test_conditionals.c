@@ -21,7 +21,7 @@ static const char two_sides[] = SWITCHED NODE("abs", "Abs", IN("switch:1")) NODE
 START_TEST(test_two_sides)
 {
     expect(two_sides, SWITCHED_TEXT("") "node \"abs\" Abs (\"switch:1\") conditional -> \"abs:0\"\n"
-                                        "node \"m\" Merge (\"neg:0\", \"abs:0\", \"p:0\") {sides=[0, 1]} -> \"m:0\"\n"
+                                        "node \"m\" Merge (\"neg:0\", \"abs:0\", \"p:0\") {__sides=[0, 1]} -> \"m:0\"\n"
                                         "output \"m:0\"\n");
 }
 END_TEST
@@ -48,7 +48,7 @@ START_TEST(test_constants_of_a_branch)
            SWITCHED_TEXT(
                "const \"c:0\" float32[] {7}\n") "node \"pivot\" Identity (\"switch:1\") conditional -> \"pivot:0\"\n"
                                                 "node \"c\" IdentityN (\"^c:0\", \"pivot:0\") -> \"c:0\"\n"
-                                                "node \"m\" Merge (\"neg:0\", \"c:0\", \"p:0\") {sides=[0, 1]} -> "
+                                                "node \"m\" Merge (\"neg:0\", \"c:0\", \"p:0\") {__sides=[0, 1]} -> "
                                                 "\"m:0\"\n"
                                                 "output \"m:0\"\n");
 }
@@ -65,9 +65,9 @@ START_TEST(test_conditionals_within_conditionals)
            "node \"inner\" Switch (\"switch:1\", \"q:0\") conditional -> \"inner:0\", \"inner:1\"\n"
            "node \"a\" Abs (\"inner:1\") conditional -> \"a:0\"\n"
            "node \"b\" Exp (\"inner:0\") conditional -> \"b:0\"\n"
-           "node \"i\" Merge (\"a:0\", \"b:0\", \"q:0\") {sides=[1, 0]} conditional -> \"i:0\"\n"
+           "node \"i\" Merge (\"a:0\", \"b:0\", \"q:0\") {__sides=[1, 0]} conditional -> \"i:0\"\n"
            "node \"neg\" Neg (\"switch:0\") conditional -> \"neg:0\"\n"
-           "node \"m\" Merge (\"i:0\", \"neg:0\", \"p:0\") {sides=[1, 0]} -> \"m:0\"\n"
+           "node \"m\" Merge (\"i:0\", \"neg:0\", \"p:0\") {__sides=[1, 0]} -> \"m:0\"\n"
            "output \"m:0\"\n");
 }
 END_TEST
@@ -84,7 +84,7 @@ START_TEST(test_other_names_of_what_decides)
            "node \"same\" Identity (\"p:0\") -> \"same:0\"\n"
            "node \"other\" Switch (\"x:0\", \"same:0\") -> \"other:0\", \"other:1\"\n"
            "node \"abs\" Abs (\"other:1\") conditional -> \"abs:0\"\n"
-           "node \"m\" Merge (\"neg:0\", \"abs:0\", \"p:0\") {sides=[0, 1]} -> \"m:0\"\n"
+           "node \"m\" Merge (\"neg:0\", \"abs:0\", \"p:0\") {__sides=[0, 1]} -> \"m:0\"\n"
            "output \"m:0\"\n");
 }
 END_TEST
@@ -94,7 +94,7 @@ START_TEST(test_values_that_never_arrive)
 {
     expect(SWITCHED NODE("both", "AddV2", IN("switch") IN("switch:1")) NODE("m", "Merge", IN("neg") IN("both")),
            SWITCHED_TEXT("") "node \"both\" AddV2 (\"switch:0\", \"switch:1\") conditional -> \"both:0\"\n"
-                             "node \"m\" Merge (\"neg:0\", \"both:0\") {sides=[0, -1]} conditional -> \"m:0\"\n"
+                             "node \"m\" Merge (\"neg:0\", \"both:0\") {__sides=[0, -1]} conditional -> \"m:0\"\n"
                              "output \"m:0\"\n");
 }
 END_TEST
@@ -106,7 +106,7 @@ START_TEST(test_values_of_no_conditional)
            "input \"p:0\" bool[2]\n"
            "node \"switch\" Switch (\"x:0\", \"p:0\") -> \"switch:0\"\n"
            "node \"neg\" Neg (\"switch:0\") conditional -> \"neg:0\"\n"
-           "node \"m\" Merge (\"neg:0\", \"x:0\") {sides=[0, 0]} conditional -> \"m:0\"\n"
+           "node \"m\" Merge (\"neg:0\", \"x:0\") {__sides=[0, 0]} conditional -> \"m:0\"\n"
            "output \"m:0\"\n");
 }
 END_TEST

@@ -15,7 +15,8 @@ from checks import SOURCE, Checks  # noqa: E402
 FOLDER = SOURCE / "converters" / "tensorflow" / "decode"
 OPERATORS = SOURCE / "tests" / "reference" / "operators.txt"
 SCRIPT = SOURCE / "scripts" / "make-tensorflow-defs.py"
-TABLES = {"outputs": FOLDER / "op_defs.def", "inputs": FOLDER / "op_inputs.def", "defaults": FOLDER / "tf_schema_defaults.def"}
+TABLES = {"outputs": FOLDER / "op_defs.def", "inputs": FOLDER / "op_inputs.def", "defaults": FOLDER / "tf_schema_defaults.def", "signatures": FOLDER / "tf_signatures.def"}
+ROWS = SOURCE / "converters" / "tensorflow" / "lower" / "tf_rows.def"
 ARGUMENT = re.compile(r'(ONE|ONE_OF|MANY|MANY_OF|LISTED)\(([^)]*)\)')
 TYPES = {"FLOAT": "float32", "DOUBLE": "float64", "HALF": "float16"}
 
@@ -67,7 +68,7 @@ def check_defaults(checks, table):
 
 def main():
     checks = Checks()
-    macros = {"outputs": "TF_OP", "inputs": "TF_INPUTS", "defaults": "TF_DEFAULT"}
+    macros = {"outputs": "TF_OP", "inputs": "TF_INPUTS", "defaults": "TF_DEFAULT", "signatures": "TF_SIGNATURE"}
     tables = {name: rows(file, macros[name]) for name, file in TABLES.items()}
     for name, table in tables.items():
         lines = TABLES[name].read_text().count("\nTF_")
@@ -77,9 +78,11 @@ def main():
     check_arguments(checks, "outputs", tables["outputs"])
     check_arguments(checks, "inputs", tables["inputs"])
     check_defaults(checks, tables["defaults"])
+    listed = re.findall(r'^TF_ROW\("(\w+)"', ROWS.read_text(), re.MULTILINE)
+    checks.equal("operators with a signature", [names[0] for names, _ in tables["signatures"]], sorted(listed))
     for name, file in TABLES.items():
         if importlib.util.find_spec("tensorflow"):
-            made = subprocess.run([sys.executable, SCRIPT, name, OPERATORS], check=True, capture_output=True, text=True)
+            made = subprocess.run([sys.executable, SCRIPT, name, ROWS if name == "signatures" else OPERATORS], check=True, capture_output=True, text=True)
             checks.check(f"{name} are what the script makes", made.stdout == file.read_text())
         else:
             checks.skip(f"{name} are what the script makes", "TensorFlow is not installed")

@@ -129,7 +129,23 @@ RANDOM = [
     ("int32 numbers between 0 and 1", "RandomUniform", [Const([2])], {"dtype": DType("int32")}),
 ]
 
-FAMILIES = [BLOCKS, CASTS, CONSTANTS, LAYERS, LISTS, MATRICES, SHAPES, QUANTIZED, RANDOM]
+# Nodes that are not as TensorFlow's own definitions say: it refuses them with reasons like these.
+SIGNATURES = [
+    ("the node has 2 inputs, but Neg has 1", "Neg", [floats(2), floats(2)], {}),
+    ("the node has 1 input, but AddV2 has 2", "AddV2", [floats(2)], {"T": np.float32}),
+    ("the node has 2 inputs, but AddN has 3", "AddN", [floats(2), floats(2)], {"N": 3}),
+    ("the node has 3 inputs, but ConcatV2 has 4", "ConcatV2", [floats(2), floats(2), Const(0)], {"N": 3}),
+    ("attribute Tidx is not a type", "Sum", [floats(2), Const([0])], {"Tidx": 1}),
+    ("attribute alpha is not a float", "LeakyRelu", [floats(2)], {"alpha": 1}),
+    ("attribute keep_dims is not a bool", "Sum", [floats(2), Const([0])], {"keep_dims": 1}),
+    ("attribute squeeze_dims is not a list of integers", "Squeeze", [floats(1, 2)], {"squeeze_dims": [0.0]}),
+    ("attribute strides is not a list of integers", "Conv2D", [floats(*IMAGE), floats(3, 3, 2, 4)],
+     {"strides": 1, "padding": "SAME"}),
+    ("attribute padding is not a string", "Conv2D", [floats(*IMAGE), floats(3, 3, 2, 4)],
+     {"strides": [1, 1, 1, 1], "padding": 1}),
+]
+
+FAMILIES = [SIGNATURES, BLOCKS, CASTS, CONSTANTS, LAYERS, LISTS, MATRICES, SHAPES, QUANTIZED, RANDOM]
 
 
 def graph_of(op, inputs, attributes):
@@ -154,9 +170,46 @@ def refuses(checks, folder, message, op, inputs, attributes, *outputs):
     checks.check(f"{op}: reason", message in done.stderr, f"{message!r} not in {done.stderr!r}")
 
 
+def reports_all(checks, folder):
+    """What is wrong with nodes is said at once; an attribute that nobody knows is left out, as TensorFlow does."""
+    g, model = Graph(), folder / "model.pb"
+    x = g.placeholder("x", np.float32, [2])
+    y = g.node("LeakyRelu", [x, x], name="first", T=np.float32, alpha=1, slope=0.5, _note=1)
+    g.node("Neg", [y, x], name="second", T=np.float32)
+    g.save(model)
+    done = run("tensorflow-to-dlc", "-i", model, "-o", folder / "out.dlc", "--out_node", "second")
+    checks.equal("all at once: status", done.returncode, 1)
+    for message in ("'first': LeakyRelu: the node has 2 inputs, but LeakyRelu has 1", "'second': Neg: the node has 2 inputs",
+                    "error: node 'first', 'alpha': LeakyRelu: attribute alpha is not a float",
+                    "warning: node 'first', 'slope': LeakyRelu does not have the attribute slope: it is left out"):
+        checks.check(f"all at once: {message}", message in done.stderr, done.stderr)
+    checks.check("notes of tools are no attributes", "_note" not in done.stderr, done.stderr)
+
+
+def leaves_out(checks, folder):
+    """One warning for all nodes of an operator, and the numbers of nodes without the attribute."""
+    g, model = Graph(), folder / "model.pb"
+    x = g.placeholder("x", np.float32, [2])
+    for i in range(3):
+        x = g.node("LeakyRelu", [x], name=f"n{i}", alpha=0.5, slope=0.25)
+    g.save(model)
+    done = run("tensorflow-to-dlc", "-i", model, "-o", folder / "out.dlc", "--out_node", "n2")
+    checks.equal("left out: status", done.returncode, 0)
+    checks.equal("left out: warnings", done.stderr.count("does not have the attribute slope"), 1)
+    given = folder / "x.raw"
+    np.array([-8, 8], "f4").tofile(given)
+    (folder / "list.txt").write_text(f"x:0:={given}\n")
+    done = run("net-run", "--container", folder / "out.dlc", "--input_list", folder / "list.txt", "--output_dir", folder / "out")
+    checks.equal("left out: execution", done.returncode, 0)
+    found = [np.fromfile(file, "f4").tolist() for file in (folder / "out").rglob("*.raw")]
+    checks.equal("left out: numbers", found, [[-1.0, 8.0]])
+
+
 def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as name:
+        reports_all(checks, pathlib.Path(name))
+        leaves_out(checks, pathlib.Path(name))
         for rows in FAMILIES:
             for row in rows:
                 refuses(checks, pathlib.Path(name), *row)

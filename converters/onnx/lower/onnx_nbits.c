@@ -15,6 +15,7 @@ struct nbits {
     const uint8_t *packed;                      /* [rows, blocks, bytes of a block] */
     const double *scale;                        /* [rows, blocks] */
     double *zero;                               /* likewise */
+    const int64_t *group;                       /* of a column: whose scale it has; NULL: of the block it is in */
 };
 
 /* Number i of a line of bytes, the low bits of a byte first. */
@@ -43,8 +44,6 @@ static odlc_status read_attributes(struct nbits *n)
     if (n->block < 16 || n->block > INT32_MAX || (n->block & (n->block - 1)) != 0)
         return lower_invalid(l, "block_size", NULL, "a block size of %lld is not possible", (long long)n->block);
     n->blocks = n->columns / n->block + (n->columns % n->block > 0);
-    if (lower_in(l, 4) != NO_TENSOR)
-        return lower_unsupported(l, NULL, NULL, "g_idx is not supported: columns in groups of their own");
     return ODLC_OK;
 }
 
@@ -82,6 +81,27 @@ static odlc_status read_zeros(struct nbits *n)
     return ODLC_OK;
 }
 
+/* Columns may come in another order than that in which they were put into groups; those behind the last are padding. */
+static odlc_status read_groups(struct nbits *n)
+{
+    const struct lower *l = n->l;
+    tensor_id id = lower_in(l, 4);
+    if (id == NO_TENSOR)
+        return ODLC_OK;
+    const struct type *type = build_type(l->b, id);
+    const bool is_padded = shape_count(&type->shape) == (uint64_t)(n->blocks * n->block);
+    if (type->dtype != DT_INT32)
+        return lower_invalid(l, NULL, NULL, "g_idx is of type %s", dtype_info(type->dtype)->name);
+    TRY(known_input(l, 4, "g_idx", is_padded ? n->blocks * n->block : n->columns, &id));
+    uint64_t count;
+    n->group = build_const_as_ints(l->b, id, &count);
+    for (int64_t i = 0; i < n->columns; i++)
+        if (n->group[i] < 0 || n->group[i] >= n->blocks)
+            return lower_invalid(l, NULL, NULL, "g_idx has %lld, and there are %lld groups", (long long)n->group[i],
+                                 (long long)n->blocks);
+    return ODLC_OK;
+}
+
 static odlc_status read_operands(struct nbits *n)
 {
     struct lower *l = n->l;
@@ -98,6 +118,7 @@ static odlc_status read_operands(struct nbits *n)
     n->packed = view_load(l->arena, graph_tensor(l->b->graph, id)->view, DT_UINT8);
     TRY(known_input(l, 2, "scales", n->rows * n->blocks, &id));
     n->scale = build_const_as_floats(l->b, id, &count);
+    TRY(read_groups(n));
     return read_zeros(n);
 }
 
@@ -131,7 +152,8 @@ static odlc_status weights_by_block(struct nbits *n, struct view *view)
     struct shape shape = SHAPE(n->rows, n->columns);
     TRY(lower_table(n->l, shape_count(&shape), sizeof *w, &w));
     for (int64_t i = 0; i < n->rows * n->columns; i++) {
-        const int64_t block = i / n->columns * n->blocks + i % n->columns / n->block;
+        const int64_t column = i % n->columns, group = n->group ? n->group[column] : column / n->block;
+        const int64_t block = i / n->columns * n->blocks + group;
         w[i] = (float)((weight(n, i / n->columns, i % n->columns) - n->zero[block]) * n->scale[block]);
     }
     *view = view_of(w, DT_FLOAT32, &shape);

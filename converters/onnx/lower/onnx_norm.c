@@ -32,6 +32,19 @@ static odlc_status refuse_other_outputs(struct lower *l, const char *why)
 
 /* ---- BatchNormalization ---- */
 
+/* Statistics of channels where those of elements are asked for, as MXNet writes its layers: there is one thing to do.
+ */
+static bool has_channels_alone(const struct lower *l, const struct batchnorm *n)
+{
+    const struct shape channels = SHAPE(build_type(l->b, n->x)->shape.dims[1]);
+    for (uint32_t i = 0; i < BN_STATISTICS; i++)
+        if (!shape_equal(&build_type(l->b, n->given[i])->shape, &channels))
+            return false;
+    diag_warn(l->diags, AT(.node = fw_node_label(l->node), .attribute = "spatial"), "statistics-of-channels",
+              "%s: spatial is 0, but there is one mean for each channel, by which it is normalized", l->node->op->type);
+    return true;
+}
+
 /* Versions before 9 have modes that later ones lack: statistics of each element of a sample instead of each channel. */
 static odlc_status read_legacy_mode(struct lower *l, const struct batchnorm *n, bool *per_element)
 {
@@ -42,7 +55,7 @@ static odlc_status read_legacy_mode(struct lower *l, const struct batchnorm *n, 
         TRY(lower_attr_int(l, "spatial", 1, &spatial));
     if (!is_test)
         return lower_unsupported(l, "is_test", hint, "it computes its statistics from the batch");
-    *per_element = !spatial && build_rank(l->b, n->x) > 2;
+    *per_element = !spatial && build_rank(l->b, n->x) > 2 && !has_channels_alone(l, n);
     return ODLC_OK;
 }
 

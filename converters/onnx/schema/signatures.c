@@ -29,3 +29,8 @@ const struct signature *onnx_signature(const char *domain, const char *op, int64
     const struct signature wanted = {.domain = domain, .op = op, .lo = version};
     return bsearch(&wanted, rows, COUNT_OF(rows), sizeof rows[0], by_version);
 }
+
+bool onnx_leaves_out(const struct fw_op *op, const char *attribute)
+{
+    return !*op->domain && strcmp(op->type, "BatchNormalization") == 0 && strcmp(attribute, "spatial") == 0;
+}

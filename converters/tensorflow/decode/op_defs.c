@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "converters/frontend/defaults.h"
+#include "converters/tensorflow/schema/merge_sides.h"
 #include "converters/tensorflow/schema/tf_types.h"
 #include "tensorflow.pb-c.h"
 
@@ -188,12 +189,33 @@ static void fill_types(const struct op_node *n, const struct tf_arg_def *args, s
     }
 }
 
+static const struct input_defs *find_inputs(const char *op)
+{
+    const struct input_defs key = {.op = op};
+    return bsearch(&key, inputs, COUNT_OF(inputs), sizeof inputs[0], inputs_by_op);
+}
+
+uint32_t tf_input_count(const struct fw_node *n)
+{
+    const struct op_node node = {n->op->type, n->attrs, n->n_attrs};
+    const struct input_defs *known = find_inputs(n->op->type);
+    uint64_t count = 0;
+    if (find_attr(&node, MERGE_SIDES)) /* it has an input more */
+        return UINT32_MAX;
+    for (size_t i = 0; known && i < known->n_inputs; i++) {
+        const uint32_t many = count_of(&node, &known->inputs[i]);
+        count = many == UINT32_MAX || count + many > UINT32_MAX ? UINT32_MAX : count + many;
+        if (count == UINT32_MAX)
+            break;
+    }
+    return known ? (uint32_t)count : UINT32_MAX;
+}
+
 void tf_operand_types(const struct fw_node *n, uint8_t *in, uint8_t *out)
 {
     const struct op_node node = {n->op->type, n->attrs, n->n_attrs};
     const struct tf_op_def *def = tf_find_op(n->op->type);
-    const struct input_defs key = {.op = n->op->type};
-    const struct input_defs *known = bsearch(&key, inputs, COUNT_OF(inputs), sizeof inputs[0], inputs_by_op);
+    const struct input_defs *known = find_inputs(n->op->type);
     if (!def && !known)
         def = n->op->definition;
     if (known)
