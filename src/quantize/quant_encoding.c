@@ -40,10 +40,13 @@ bool quant_widen(const float *values, size_t count, double *min, double *max, si
     return false;
 }
 
-/* The container's numbers are float32. */
+/* The container's numbers are float32; the farthest real, too, which a mask of the least float has next to infinity. */
 static struct encoding rounded(struct encoding e)
 {
+    const double steps = rint(fmax(-e.min, e.max) / e.scale);
     e.scale = (float)e.scale;
+    if (isinf((float)(e.scale * steps)))
+        e.scale = nextafterf((float)e.scale, 0);
     e.min = (float)e.min;
     e.max = (float)e.max;
     return e;

@@ -83,6 +83,14 @@ def draw_nhwc_conv(r):
                 by_hand=by_hand.nhwc_conv, group=group, **more)
 
 
+def draw_nhwc_max_pool(r):
+    more, kernel, size, _ = windows(r, 2)
+    more["pads"] = [min(pad, kernel[i % 2] - 1) for i, pad in enumerate(more["pads"])]  # no window of padding alone
+    code, low = (("u1", 0), ("i1", -128))[r.randint(2)]
+    return Node("NhwcMaxPool", "NhwcMaxPool", [r.randint(low, low + 256, (2, *size, extent(r, 1, 4))).astype(code)], (code,),
+                kernel_shape=kernel, **more)
+
+
 def draw_inverse(r):
     n, batch = extent(r, 1, 6), rows(r, extent(r, 0, 1)) if r.rand() < 0.7 else []
     batch = [b + (b == n) for b in batch]  # dims tell axes apart
@@ -134,6 +142,7 @@ DRAWS = {
     "GridSample": draw_grid_sample,
     "Inverse": draw_inverse,
     "NhwcConv": draw_nhwc_conv,
+    "NhwcMaxPool": draw_nhwc_max_pool,
     "Pad": draw_pad,
     "Range": draw_range,
     "TransposeMatMul": draw_product("TransposeMatMul"),

@@ -62,6 +62,15 @@ def convolutions():
     yield Node("NhwcConv, depthwise", "NhwcConv", [last, Const(floats(r, 4, 1, 2, 3), "f4")], by_hand=by_hand.nhwc_conv, group=4)
 
 
+def pools():
+    r = source("pools")
+    for code, low in (("u1", 0), ("i1", -128)):
+        x = r.randint(low, low + 256, (2, 5, 6, 3)).astype(code)
+        for label, more in (("", {}), (", padded", {"pads": [1, 0, 1, 1], "strides": [2, 1]}), (", spread", {"dilations": [2, 1]}),
+                            (", rounded up", {"strides": [2, 2], "ceil_mode": 1}), (", same", {"auto_pad": "SAME_LOWER"})):
+            yield Node(f"NhwcMaxPool of {code}{label}", "NhwcMaxPool", [x], (code,), kernel_shape=[2, 3], **more)
+
+
 def inverses():
     r = source("inverses")
     for shape in ((1, 1), (2, 2), (5, 5), (2, 3, 4, 4)):
@@ -95,4 +104,4 @@ def variants():
     yield Node("Unique", "Unique", [Const([2, 1, 1, 3, 4, 3], "f4")], ("f4", "i8", "i8"))
 
 
-CASES = [*products(), *gemms(), *convolutions(), *inverses(), *variants()]
+CASES = [*products(), *gemms(), *convolutions(), *pools(), *inverses(), *variants()]

@@ -370,6 +370,27 @@ def test_resize_by_tables(checks):
           keep_aspect_ratio_policy="not_larger")
 
 
+def test_resize_integers(checks):
+    """Numbers of ONNX Runtime, which interpolates floats and drops what is behind the point."""
+    x = np.array([[[[3, -8], [127, -128]]]], "i1")
+    double = np.array([[3, 0, -5, -8], [34, 16, -20, -38], [96, 47, -49, -98], [127, 63, -64, -128]], "i1")
+    scales = [None, Const([1, 1, 2, 2], "f4")]
+    gives(checks, "Resize", 13, [x, *scales], double[None, None], mode="linear")
+    gives(checks, "Resize", 13, [x[0, 0], None, Const([2, 2], "f4")], double, mode="linear")
+    expected = [[131, 128, 122, 120], [162, 144, 108, 90], [224, 175, 78, 30], [255, 191, 63, 0]]
+    gives(checks, "Resize", 13, [(x.astype("i2") + 128).astype("u1"), *scales], np.array([[expected]], "u1"), mode="linear")
+    rows = [[3000, -2500, -8000, -8000], [65000, -1500, -68000, -68000], *[[127000, -500, -128000, -128000]] * 2]
+    gives(checks, "Resize", 13, [x.astype("i4") * 1000, *scales], np.array([[rows]], "i4"), mode="linear",
+          coordinate_transformation_mode="asymmetric")
+    expected = [[3, 0, -4, -8], [65, 20, -23, -68], [127, 41, -43, -128]]
+    gives(checks, "Resize", 18, [x, None, None, Const([1, 1, 3, 4])], np.array([[expected]], "i1"), mode="linear",
+          coordinate_transformation_mode="align_corners")
+    expected = [[3, -2, -8, -8], [65, -1, -68, -68], *[[127, 0, -128, -128]] * 2]
+    gives(checks, "Upsample", 9, [x, scales[1]], np.array([[expected]], "i1"), mode="linear")
+    exact = x.astype("i4") * (1 << 24) + 1  # no float32
+    gives(checks, "Resize", 13, [exact, None, Const([1, 1, 1, 1], "f4")], exact, mode="linear")
+
+
 def test_resize_refusals(checks):
     x = noise(1, 2, 4, 3)
     refuses(checks, "3 scales for 4 axes", "Resize", 13, [x, None, Const([1, 1, 2], "f4")])
@@ -377,7 +398,8 @@ def test_resize_refusals(checks):
     refuses(checks, "the size 0 is out of range", "Resize", 13, [x, None, None, Const([1, 2, 0, 3])])
     refuses(checks, "unknown mode spline", "Resize", 13, [x, None, Const([1, 1, 2, 2], "f4")], mode="spline")
     scales = Const([1, 1, 2, 2], "f4")
-    refuses(checks, "cannot be interpolated", "Resize", 13, [x.astype("i4"), None, scales], mode="linear")
+    for code, mode, antialias in (("i4", "cubic", 0), ("u1", "linear", 1), ("i8", "linear", 0)):
+        refuses(checks, "interpolated so", "Resize", 18, [x.astype(code), None, scales], mode=mode, antialias=antialias)
     refuses(checks, "depends on the graph input in1", "Upsample", 9, [x, np.array([1, 1, 2, 2], "f4")])
     refuses(checks, "an Upsample does not reduce", "Upsample", 7, [x], scales=[1.0, 1.0, 0.5, 1.0])
 
@@ -412,7 +434,8 @@ def main():
         checks.finish()
     for test in (test_conv, test_conv_auto_pad, test_conv_transpose, test_conv_refusals, test_pools, test_other_pools,
                  test_matmul, test_gemm, test_resize, test_resize_ties, test_resize_aligned_fractions,
-                 test_resize_by_tables, test_resize_refusals, test_upsample, test_depth_and_space):
+                 test_resize_by_tables, test_resize_integers, test_resize_refusals, test_upsample,
+                 test_depth_and_space):
         test(checks)
     checks.finish()
 

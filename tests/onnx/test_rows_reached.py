@@ -295,6 +295,7 @@ NODES = {
     "Inverse": lambda _: Node(X),
     "MultiHeadAttention": lambda _: Node(ROWS, ROWS, ROWS, num_heads=2),
     "NhwcConv": lambda _: Node(X, floats(144, [4, 4, 3, 3])),
+    "NhwcMaxPool": lambda _: Node(BYTES, outputs=(UINT8,), kernel_shape=[2, 2]),
     "com.microsoft::Pad": lambda _: Node(X, const([0, 0, 1, 1, 0, 0, 1, 1])),
     "com.microsoft::RotaryEmbedding": lambda _: Node(X, const([0]), Input([5, 2]), Input([5, 2])),
     "com.microsoft::Unique": lambda _: Node(floats(3), outputs=(FLOAT, INT64, INT64)),

@@ -225,10 +225,28 @@ def errors(b):
     b.checks.check("it writes nothing", not b.path("q.dlc").exists())
 
 
+def least_floats(b):
+    """Masks of the least float: the nearest scale of 16 bits would make its reals infinite."""
+    least = np.finfo("f4").min
+    m = Model(opset=13)
+    m.tensor("mask", FLOAT, [3], [0.0, least, 0.0])
+    m.input("x", FLOAT, [2, 3])
+    m.node("Add", ["x", "mask"], ["y"], name="masked")
+    m.output("y", FLOAT, [2, 3])
+    b.convert(m)
+    b.inputs(LINE)
+    for bits in (8, 16):
+        b.quantize("--act_bitwidth", str(bits))
+        y = b.results(b.path("q.dlc"))[0]["y.raw"].view("f4").reshape(2, 3)
+        b.checks.equal(f"unmasked in {bits} bits", y[:, ::2].tolist(), [[0, 0]] * 2)
+        b.checks.check(f"masked in {bits} bits", np.all(np.isfinite(y[:, 1]) & (y[:, 1] < 0.999999 * least)), y)
+
+
 def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
-        for case in (one_wide_tensor, by_name, layer_by_name, products, integers_of_32_bits, constants_of_32_bits, errors):
+        for case in (one_wide_tensor, by_name, layer_by_name, products, integers_of_32_bits, constants_of_32_bits, least_floats,
+                     errors):
             case(Bench(checks, folder))
     checks.finish()
 

@@ -4,28 +4,9 @@
 
 #include "converters/onnx/lower/contrib.h"
 #include "converters/onnx/lower/onnx_rows.h"
-
-/* ---- a layer as a step ---- */
+#include "converters/onnx/lower/onnx_shape.h"
 
 enum { NEWEST_FORM = 13 }; /* of ONNX's operators, whose forms those of ONNX Runtime have */
-
-/* Lowers the node, with input 0 replaced, as that of ONNX's operator: *out is its result. */
-static odlc_status layer_step(struct lower *l, lower_fn *fn, tensor_id x, tensor_id *out)
-{
-    struct fw_node node = *l->node;
-    struct lower layer = *l;
-    const char *name = step_name(l, "layer");
-    tensor_id *in = arena_array(l->arena, tensor_id, l->n_in);
-    memcpy(in, l->in, l->n_in * sizeof *in);
-    in[0] = x;
-    node.outputs = &name;
-    layer.node = &node;
-    layer.version = NEWEST_FORM;
-    layer.in = in;
-    layer.out = out;
-    layer.n_out = 1;
-    return fn(&layer);
-}
 
 /* ---- activations ---- */
 
@@ -121,7 +102,7 @@ odlc_status lower_fused_gemm(struct lower *l)
     struct emit s = {.l = l};
     tensor_id x, y;
     TRY(lower_need(l, 0, "A", &x));
-    TRY(layer_step(l, lower_gemm, x, &y));
+    TRY(lower_anew(l, lower_gemm, NEWEST_FORM, x, &y));
     TRY(fused_activation(&s, OF_GEMM, &y));
     return emit_give(&s, 0, y);
 }
@@ -132,7 +113,7 @@ odlc_status lower_fused_conv(struct lower *l)
     struct emit s = {.l = l};
     tensor_id x, y, sum = lower_in(l, 3);
     TRY(lower_need(l, 0, "X", &x));
-    TRY(layer_step(l, lower_conv, x, &y));
+    TRY(lower_anew(l, lower_conv, NEWEST_FORM, x, &y));
     const struct shape *result = &build_type(l->b, y)->shape;
     if (sum != NO_TENSOR && !shape_equal(&build_type(l->b, sum)->shape, result))
         return lower_invalid(l, NULL, NULL, "Z is %s instead of %s",
@@ -145,14 +126,24 @@ odlc_status lower_fused_conv(struct lower *l)
     return emit_give(&s, 0, y);
 }
 
-/* The image is channels-last, the weights are as those of Conv. */
-odlc_status lower_nhwc_conv(struct lower *l)
+/* Of an operator whose image is channels-last, while its weights and attributes are those of ONNX's. */
+static odlc_status channels_last(struct lower *l, lower_fn *fn)
 {
     struct emit s = {.l = l};
     tensor_id x, y;
     TRY(lower_need(l, 0, "X", &x));
     TRY(build_to_channels_first(l->b, x, step_name(l, "nchw"), &x));
-    TRY(layer_step(l, lower_conv, x, &y));
+    TRY(lower_anew(l, fn, NEWEST_FORM, x, &y));
     TRY(build_to_channels_last(l->b, y, &y));
     return emit_give(&s, 0, y);
+}
+
+odlc_status lower_nhwc_conv(struct lower *l)
+{
+    return channels_last(l, lower_conv);
+}
+
+odlc_status lower_nhwc_max_pool(struct lower *l)
+{
+    return channels_last(l, lower_max_pool);
 }

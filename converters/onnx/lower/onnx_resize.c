@@ -10,6 +10,7 @@
 #include "converters/onnx/lower/onnx_shape.h"
 #include "converters/onnx/lower/onnx_rows.h"
 #include "converters/onnx/lower/onnx_spatial.h"
+#include "converters/lowering/emit.h"
 #include "converters/lowering/resample_matmul.h"
 #include "converters/lowering/resize_params.h"
 
@@ -276,7 +277,7 @@ static odlc_status table_resize(struct lower *l, const struct resize *r)
     bool fills = crop && r->extrapolation != 0;
     enum dtype dtype = build_type(l->b, r->x)->dtype;
     if (!nearest && !dtype_is_float(dtype))
-        return lower_unsupported(l, "mode", "cast the input to float", "elements of type %s cannot be interpolated",
+        return lower_unsupported(l, "mode", "cast the input to float", "elements of type %s cannot be interpolated so",
                                  dtype_info(dtype)->name);
     tensor_id t = r->x;
     uint32_t left = 0;
@@ -298,7 +299,31 @@ static odlc_status table_resize(struct lower *l, const struct resize *r)
     return ODLC_OK;
 }
 
-static odlc_status end_resize(struct lower *l, struct resize *r)
+/* ---- integers ---- */
+
+/* Integers are interpolated as floats, and what is behind the point is dropped: so ONNX's reference and ONNX Runtime
+ * do, but for antialiasing, which the latter rounds. */
+static bool drops_fractions(const struct lower *l, const struct resize *r)
+{
+    enum dtype dtype = build_type(l->b, r->x)->dtype;
+    return r->how.interpolation == INTERPOLATE_LINEAR && !r->how.antialias && dtype_is_int(dtype) &&
+           dtype_size(dtype) <= sizeof(float);
+}
+
+/* The node anew, by the same function, on floats. */
+static odlc_status resize_integers(struct lower *l, lower_fn *fn, const struct resize *r)
+{
+    struct emit s = {.l = l};
+    tensor_id y, x = emit_cast(&s, r->x, DT_FLOAT32);
+    TRY(s.status);
+    TRY(lower_anew(l, fn, l->version, x, &y));
+    return emit_give(&s, 0, emit_cast(&s, y, build_type(l->b, r->x)->dtype));
+}
+
+/* ---- the choice ---- */
+
+/* fn: the row's function. */
+static odlc_status end_resize(struct lower *l, lower_fn *fn, struct resize *r)
 {
     bool kept = true;
     for (uint32_t i = 0; i < r->rank; i++)
@@ -307,6 +332,8 @@ static odlc_status end_resize(struct lower *l, struct resize *r)
         l->out[0] = r->x;
         return ODLC_OK;
     }
+    if (drops_fractions(l, r))
+        return resize_integers(l, fn, r);
     prefer_known_rounding(r);
     prefer_known_half_pixel(r);
     return is_native(l, r) ? native_resize(l, r) : table_resize(l, r);
@@ -330,7 +357,7 @@ odlc_status lower_resize(struct lower *l)
     else
         TRY(take_scales(l, &r, axes, n_axes, scales, n_scales));
     TRY(take_roi(l, &r, axes, n_axes));
-    return end_resize(l, &r);
+    return end_resize(l, lower_resize, &r);
 }
 
 /* Before opset 7 images have two scales. */
@@ -379,7 +406,7 @@ odlc_status lower_upsample(struct lower *l)
         if (scales[i] < 1 && strcmp(l->node->op->type, "Upsample") == 0)
             return lower_invalid(l, "scales", NULL, "an Upsample does not reduce, but a scale is %g", scales[i]);
     TRY(take_scales(l, &r, axes, n_axes, scales, count));
-    return end_resize(l, &r);
+    return end_resize(l, lower_upsample, &r);
 }
 
 /* DepthToSpace and SpaceToDepth, which the container has under the same names. */

@@ -41,6 +41,23 @@ odlc_status lower_attr_dtype(const struct lower *l, const char *name, enum dtype
     return given || absent == DT_NONE ? lower_dtype(l, name, code, out) : ODLC_OK;
 }
 
+odlc_status lower_anew(struct lower *l, lower_fn *fn, int64_t version, tensor_id x, tensor_id *out)
+{
+    struct fw_node node = *l->node;
+    struct lower layer = *l;
+    const char *name = step_name(l, "layer");
+    tensor_id *in = arena_array(l->arena, tensor_id, l->n_in);
+    memcpy(in, l->in, l->n_in * sizeof *in);
+    in[0] = x;
+    node.outputs = &name;
+    layer.node = &node;
+    layer.version = version;
+    layer.in = in;
+    layer.out = out;
+    layer.n_out = 1;
+    return fn(&layer);
+}
+
 /* Ends a node whose result is its first input in another shape. */
 static odlc_status reshape_to(struct lower *l, const struct shape *shape)
 {

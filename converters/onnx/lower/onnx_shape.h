@@ -17,5 +17,8 @@ odlc_status lower_dtype(const struct lower *l, const char *name, int64_t code, e
 /* The same for the number in the attribute itself, or `absent` (unless DT_NONE) where the node does not give the
  * attribute. */
 odlc_status lower_attr_dtype(const struct lower *l, const char *name, enum dtype absent, enum dtype *out) MUST_USE;
+/* What fn, of that version of ONNX's operators, makes of the node with x as its input 0: a tensor without a name of the
+ * model's. */
+odlc_status lower_anew(struct lower *l, lower_fn *fn, int64_t version, tensor_id x, tensor_id *out) MUST_USE;
 
 #endif
