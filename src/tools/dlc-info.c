@@ -4,8 +4,8 @@
 
 #include "base/file.h"
 #include "base/foreign.h"
+#include "report/info_details.h"
 #include "tools/command.h"
-#include "tools/info.h"
 #include "tools/npy_out.h"
 #include "tools/options.h"
 #include "tools/terminal.h"
@@ -130,9 +130,9 @@ static odlc_status verification(struct session *s, const char *path)
         return status;
     s->findings_printed = true;
     if (as_json(s))
-        info_print_findings_json(stdout, path, s->container);
+        info_print_findings_json(stdout, s->container);
     else
-        info_print_findings(stdout, self.name, s->arena, path, s->container);
+        info_print_findings(stdout, s->arena, s->container, terminal_colours(stdout));
     return status;
 }
 
