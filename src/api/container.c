@@ -470,6 +470,11 @@ const struct odlc_diag *container_finding(const odlc_container *container, size_
     return index < verified->count ? &container->diags.list.data[verified->first + index] : NULL;
 }
 
+const char *container_other_spelling(struct arena *arena, const char *name)
+{
+    return tensor_name_respelled(arena, name);
+}
+
 const struct progress *container_progress(const odlc_container *container)
 {
     return &container->progress;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ir/tensor_name.h"
+#include "api/container_work.h"
 #include "report/info_details.h"
 #include "report/report_text.h"
 #include "text/json_out.h"
@@ -55,7 +55,7 @@ odlc_status info_find_tensor(struct arena *arena, struct diags *diags, const odl
 {
     size_t n_graphs;
     const struct odlc_graph *graphs = odlc_container_graphs(container, &n_graphs);
-    const char *const spellings[] = {name, tensor_name_respelled(arena, name)};
+    const char *const spellings[] = {name, container_other_spelling(arena, name)};
     name_list known = {0};
     for (size_t i = 0; i < COUNT_OF(spellings) * n_graphs; i++)
         if (find_in_graph(arena, &known, &graphs[i % n_graphs], spellings[i / n_graphs], out))
