@@ -43,6 +43,28 @@ ODLC_API odlc_status odlc_container_text(const odlc_container *container, const 
 ODLC_API odlc_status odlc_container_csv(const odlc_container *container, const struct odlc_report_options *options,
                                         char **text, size_t *size) ODLC_MUST_USE;
 
+/* One tensor in detail, as dlc-info --tensor has it: its type, dims and encodings, who writes and reads it, statistics
+ * of its values (all of them are read) and the first of these. `name` is that of a tensor of any graph, of an
+ * attribute's tensor, or "layer:name" for weights of version 3. JSON as docs/dlc-info-json.md says; of the options the
+ * text regards width and colours, NULL: the defaults. Diagnostics are the container's. ODLC_ERR_INVALID: there is no
+ * such tensor. ODLC_ERR_USAGE: the container is not open, or options that this library does not know. ODLC_ERR_NOMEM.
+ */
+ODLC_API odlc_status odlc_container_tensor_json(odlc_container *container, const char *name, char **text,
+                                                size_t *size) ODLC_MUST_USE;
+ODLC_API odlc_status odlc_container_tensor_text(odlc_container *container, const char *name,
+                                                const struct odlc_report_options *options, char **text,
+                                                size_t *size) ODLC_MUST_USE;
+
+/* What odlc_container_open and odlc_container_verify found, as dlc-info --verify has it: their diagnostics, and whether
+ * there is an error among them; of several verifications the last counts. To be called behind both of them, or behind
+ * the first where that failed. JSON as docs/dlc-info-json.md says; of the options the text regards colours, NULL: the
+ * defaults. ODLC_ERR_USAGE: nothing was ever opened, or options that this library does not know. ODLC_ERR_NOMEM. */
+ODLC_API odlc_status odlc_container_findings_json(const odlc_container *container, char **text,
+                                                  size_t *size) ODLC_MUST_USE;
+ODLC_API odlc_status odlc_container_findings_text(const odlc_container *container,
+                                                  const struct odlc_report_options *options, char **text,
+                                                  size_t *size) ODLC_MUST_USE;
+
 /* All zeros but the size: a page of the container alone. One of `before`, `report` and `explanation` at most. */
 struct odlc_page_options {
     size_t struct_size;                   /* sizeof(struct odlc_page_options) of the caller */

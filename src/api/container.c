@@ -16,10 +16,17 @@
 #include "package/registered_ops.h"
 #include "runtime/check_types.h"
 
+/* A part of the diagnostics. */
+struct part {
+    size_t first, count;
+};
+
 struct odlc_container {
     struct arena *arena;
     struct arena *scratch; /* rewound after each piece of work; diagnostics are in the other one */
     struct diags diags;
+    struct part opened, verified;
+    const char *given_path;     /* NULL: nothing was asked for yet */
     const struct dlc_file *dlc; /* NULL until it is open */
     struct odlc_summary summary;
     struct odlc_graph *graphs;
@@ -297,14 +304,24 @@ static odlc_status open_file(odlc_container *c, struct file *file)
     return ODLC_OK;
 }
 
+static struct part since(const odlc_container *c, size_t first)
+{
+    return (struct part){first, c->diags.list.count - first};
+}
+
 static odlc_status open_container(odlc_container *c, const char *path)
 {
+    const size_t first = c->diags.list.count;
     struct file *file;
     if (c->summary.path)
         return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = path), "open-twice",
                           "an object opens one container only");
-    TRY(file_map(c->arena, &c->diags, path, &file));
-    return open_file(c, file);
+    c->given_path = arena_strdup(c->arena, path);
+    odlc_status status = file_map(c->arena, &c->diags, path, &file);
+    if (status == ODLC_OK)
+        status = open_file(c, file);
+    c->opened = since(c, first);
+    return status;
 }
 
 odlc_status odlc_container_open(odlc_container *container, const char *path)
@@ -428,12 +445,34 @@ odlc_status odlc_container_verify(odlc_container *container)
         return ODLC_ERR_NOMEM;
     if (setjmp(*arena_catch(container->scratch)))
         return ODLC_ERR_NOMEM;
-    return verify_container(container);
+    const size_t first = container->diags.list.count;
+    const odlc_status status = verify_container(container);
+    container->verified = since(container, first);
+    return status;
 }
 
 struct diags *container_diags(odlc_container *container)
 {
     return &container->diags;
+}
+
+const char *container_given_path(const odlc_container *container)
+{
+    return container->given_path;
+}
+
+const struct odlc_diag *container_finding(const odlc_container *container, size_t index)
+{
+    const struct part *opened = &container->opened, *verified = &container->verified;
+    if (index < opened->count)
+        return &container->diags.list.data[opened->first + index];
+    index -= opened->count;
+    return index < verified->count ? &container->diags.list.data[verified->first + index] : NULL;
+}
+
+const char *container_other_spelling(struct arena *arena, const char *name)
+{
+    return tensor_name_respelled(arena, name);
 }
 
 const struct progress *container_progress(const odlc_container *container)

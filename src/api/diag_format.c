@@ -16,7 +16,7 @@ size_t odlc_diag_format(const struct odlc_diag *diag, enum odlc_diag_form form, 
     if (form == ODLC_DIAG_JSON)
         json_diag(&line, diag);
     else
-        diag_print_text(stream, nowhere ? nowhere : "opendlc", diag, &(struct diag_style){"", "", "", ""});
+        diag_print_text(stream, nowhere ? nowhere : "opendlc", diag, diag_style_of(diag->severity, false));
     const bool is_whole = !ferror(stream);
     if (fclose(stream) != 0 || !is_whole)
         length = 0;

@@ -73,10 +73,11 @@ tensor_id joined_bias(struct graph *g, tensor_id bias, struct arena *scratch)
         return bias;
     const double *stored = view_load(scratch, t.view, DT_FLOAT64);
     double *real = arena_array(scratch, double, count), most = 0;
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint64_t i = 0; i < count; i++)
         real[i] = (stored[i] + t.quant->encodings[i].offset) * t.quant->encodings[i].scale;
+    /* A loop of its own: GCC 12 for aarch64 ends with an internal error where it vectorizes both as one. */
+    for (uint64_t i = 0; i < count; i++)
         most = fmax(most, fabs(real[i]));
-    }
     int exponent;
     (void)frexp(most / INT32_MAX, &exponent);
     const double scale = most > 0 ? ldexp(1, exponent) : 1;

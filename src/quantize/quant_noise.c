@@ -66,13 +66,19 @@ static void add_bias(struct quantizer *q, const struct quant_noise *n, double *r
 {
     const uint64_t channels = quant_scalable_channels(n->layer);
     struct quant_range range = {0, 0};
-    for (uint64_t c = 0; n->biases && c < channels; c++) {
-        range.min = fmin(range.min, (double)n->biases[c] / n->out[c]);
-        range.max = fmax(range.max, (double)n->biases[c] / n->out[c]);
+    if (!n->biases)
+        return;
+    double *biases = arena_array(q->scratch, double, channels);
+    for (uint64_t c = 0; c < channels; c++)
+        biases[c] = (double)n->biases[c] / n->out[c];
+    /* A loop of its own: GCC 12 for aarch64 ends with an internal error where it vectorizes both as one. */
+    for (uint64_t c = 0; c < channels; c++) {
+        range.min = fmin(range.min, biases[c]);
+        range.max = fmax(range.max, biases[c]);
     }
-    for (uint64_t c = 0; n->biases && c < channels; c++) {
-        const double bias = (double)n->biases[c] / n->out[c], scale = scale_of(q, n->layer->bias, range);
-        const double error = rint(bias / scale) * scale - bias;
+    for (uint64_t c = 0; c < channels; c++) {
+        const double scale = scale_of(q, n->layer->bias, range);
+        const double error = rint(biases[c] / scale) * scale - biases[c];
         result[c] += error * error;
     }
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/container_work.h"
 #include "text/text_stream.h"
 
 void odlc_text_free(char *text)
@@ -49,6 +50,27 @@ odlc_status report_text(report_print_fn *print, const void *subject, char **text
     return status;
 }
 
+odlc_status report_work_for(odlc_container *container, report_make_fn *make, const void *options, char **text,
+                            size_t *size)
+{
+    struct diags *diags = container_diags(container);
+    struct arena *arena = arena_create();
+    if (!arena || setjmp(*arena_catch(arena)) || setjmp(*arena_catch(diags->arena))) {
+        arena_destroy(arena);
+        return ODLC_ERR_NOMEM;
+    }
+    const odlc_status status = make(&(struct report_work){arena, diags, container, text, size}, options);
+    arena_destroy(arena);
+    return status;
+}
+
+odlc_status report_check_open(struct diags *diags, const odlc_container *container)
+{
+    if (odlc_container_summary(container)->path)
+        return ODLC_OK;
+    return diag_error(diags, ODLC_ERR_USAGE, AT(.file = NULL), "not-open", "there is no open container to report");
+}
+
 odlc_status report_find_graph(struct arena *arena, struct diags *diags, const odlc_container *container,
                               const char *name, const struct odlc_graph **out)
 {
@@ -56,8 +78,7 @@ odlc_status report_find_graph(struct arena *arena, struct diags *diags, const od
     size_t count;
     text known = {0};
     const struct odlc_graph *graphs = odlc_container_graphs(container, &count);
-    if (!path)
-        return diag_error(diags, ODLC_ERR_USAGE, AT(.file = NULL), "not-open", "there is no open container to report");
+    TRY(report_check_open(diags, container));
     if (!count)
         return diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.file = path), "no-graph", "the container has no graph");
     for (size_t i = 0; i < count; i++) {

@@ -11,6 +11,15 @@
 
 static const char *const severity_names[] = {"note", "warning", "error"};
 
+const struct diag_style *diag_style_of(odlc_severity severity, bool colours)
+{
+    static const struct diag_style plain = {"", "", "", ""};
+    static const struct diag_style coloured[] = {{"\x1b[1m", "\x1b[1;36m", "\x1b[1;32m", "\x1b[0m"},
+                                                 {"\x1b[1m", "\x1b[1;35m", "\x1b[1;32m", "\x1b[0m"},
+                                                 {"\x1b[1m", "\x1b[1;31m", "\x1b[1;32m", "\x1b[0m"}};
+    return colours ? &coloured[severity] : &plain;
+}
+
 static void put_text(FILE *stream, const char *string, size_t length)
 {
     char escape[HIDDEN_ESCAPE];

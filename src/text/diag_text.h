@@ -11,6 +11,8 @@ struct diag_style {
     const char *bold, *severity, *caret, *reset;
 };
 
+/* Of a diagnostic on a terminal with colours, or without. The style is static. */
+const struct diag_style *diag_style_of(odlc_severity severity, bool colours);
 /* `nowhere` stands where a diagnostic has no file. */
 void diag_print_text(FILE *stream, const char *nowhere, const struct odlc_diag *diag, const struct diag_style *style);
 /* The object of the JSON form, as an element of an array or the whole text. */

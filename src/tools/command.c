@@ -3,9 +3,16 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fault.h"
+#include "tools/terminal.h"
+
+static double begun; /* seconds of clock_seconds */
 
 void command_begin(void)
 {
@@ -14,6 +21,7 @@ void command_begin(void)
         fd = open("/", O_PATH);
     if (fd >= 0)
         close(fd);
+    begun = clock_seconds();
     fault_guard_process();
 }
 
@@ -32,6 +40,37 @@ bool command_inputs_intact(struct arena *arena, const char *name, enum diag_form
         return true;
     print_diags(stderr, name, diags.list.data, diags.list.count, format);
     return false;
+}
+
+/* Of this program; getrusage counts what the process was before exec, too. 0: the system does not tell. */
+static double peak_megabytes(void)
+{
+    char line[256];
+    unsigned long kibibytes = 0;
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status && !kibibytes && fgets(line, sizeof line, status))
+        if (strncmp(line, "VmHWM:", 6) == 0)
+            kibibytes = strtoul(line + 6, NULL, 10);
+    if (status)
+        fclose(status);
+    return (double)kibibytes * 1024e-6;
+}
+
+static void print_cost(const char *name, enum diag_format format)
+{
+    char message[128];
+    (void)snprintf(message, sizeof message, "took %.2f s, %.2f s of processors, and %.1f MB of memory at most",
+                   clock_seconds() - begun, (double)clock() / CLOCKS_PER_SEC, peak_megabytes());
+    print_diag(stderr, name, &(struct odlc_diag){.severity = ODLC_NOTE, .code = "cost", .message = message}, format);
+}
+
+odlc_status command_finish(const char *name, enum diag_format format, odlc_status status)
+{
+    if (status == ODLC_ERR_NOMEM)
+        return print_out_of_memory(name, format);
+    if (terminal_is_verbose())
+        print_cost(name, format);
+    return status;
 }
 
 int command_end(const char *name, int status, int trouble)

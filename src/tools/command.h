@@ -17,6 +17,9 @@ void command_outlives_readers(void);
  * diagnostics may come of it, and would mislead. The arena's recovery point must be set. */
 bool command_inputs_intact(struct arena *arena, const char *name, enum diag_format format);
 
+/* Behind the diagnostics: says that memory ran out, or with --verbose what the command took. Gives the status. */
+odlc_status command_finish(const char *name, enum diag_format format, odlc_status status);
+
 /* Last in main: what the process returns, which is `status`, or `trouble` when standard output could not be written. */
 int command_end(const char *name, int status, int trouble);
 

@@ -18,6 +18,7 @@ enum {
 static const struct option rows[] = {
 #define OPTION OPTION_ROW
 #include "tools/dlc-diff.def"
+    OPTION_VERBOSE("General"),
     OPTIONS_COMMON("General"),
 };
 
@@ -129,7 +130,7 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
         print_diags(stderr, self.name, list, count, format);
     }
     print_diags(stderr, self.name, s->diags.list.data, s->diags.list.count, format);
-    return status == ODLC_ERR_NOMEM ? print_out_of_memory(self.name, format) : status;
+    return command_finish(self.name, format, status);
 }
 
 int main(int argc, char **argv)

@@ -4,8 +4,8 @@
 
 #include "base/file.h"
 #include "base/foreign.h"
+#include "report/info_details.h"
 #include "tools/command.h"
-#include "tools/info.h"
 #include "tools/npy_out.h"
 #include "tools/options.h"
 #include "tools/terminal.h"
@@ -18,6 +18,7 @@ enum {
 static const struct option rows[] = {
 #define OPTION OPTION_ROW
 #include "tools/dlc-info.def"
+    OPTION_VERBOSE(NULL),
     OPTIONS_COMMON(NULL),
 };
 
@@ -130,9 +131,9 @@ static odlc_status verification(struct session *s, const char *path)
         return status;
     s->findings_printed = true;
     if (as_json(s))
-        info_print_findings_json(stdout, path, s->container);
+        info_print_findings_json(stdout, s->container);
     else
-        info_print_findings(stdout, self.name, s->arena, path, s->container);
+        info_print_findings(stdout, s->arena, s->container, terminal_colours(stdout));
     return status;
 }
 
@@ -223,7 +224,7 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
     if (!s->findings_printed)
         print_diags(stderr, self.name, list, count, format);
     print_diags(stderr, self.name, s->diags.list.data, s->diags.list.count, format);
-    return status == ODLC_ERR_NOMEM ? print_out_of_memory(self.name, format) : status;
+    return command_finish(self.name, format, status);
 }
 
 int main(int argc, char **argv)

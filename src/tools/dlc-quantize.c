@@ -26,6 +26,7 @@ enum {
 static const struct option rows[] = {
 #define OPTION OPTION_ROW
 #include "tools/dlc-quantize.def"
+    OPTION_VERBOSE("General"),
     OPTIONS_COMMON("General"),
 };
 
@@ -587,7 +588,7 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
     if (!command_inputs_intact(s->arena, self.name, DIAG_TEXT))
         return ODLC_ERR_IO;
     print_diags(stderr, self.name, s->diags.list.data, s->diags.list.count, DIAG_TEXT);
-    return status == ODLC_ERR_NOMEM ? print_out_of_memory(self.name, DIAG_TEXT) : status;
+    return command_finish(self.name, DIAG_TEXT, status);
 }
 
 int main(int argc, char **argv)

@@ -22,6 +22,7 @@ enum {
 static const struct option rows[] = {
 #define OPTION OPTION_ROW
 #include "tools/dlc-viewer.def"
+    OPTION_VERBOSE(NULL),
     OPTIONS_COMMON(NULL),
 };
 
@@ -202,7 +203,7 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
         print_diags(stderr, self.name, list, count, DIAG_TEXT);
     }
     print_diags(stderr, self.name, s->diags.list.data, s->diags.list.count, DIAG_TEXT);
-    return status == ODLC_ERR_NOMEM ? print_out_of_memory(self.name, DIAG_TEXT) : status;
+    return command_finish(self.name, DIAG_TEXT, status);
 }
 
 int main(int argc, char **argv)

@@ -170,19 +170,24 @@ odlc_status input_list_parse(struct arena *arena, struct diags *diags, const cha
     return ODLC_OK;
 }
 
+static bool is_stream(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
 odlc_status input_list_take_stream(struct arena *arena, struct diags *diags, const char *path)
 {
     char piece[4096];
     text list = {0};
     ssize_t got;
-    if (strcmp(path, "-") != 0)
+    if (!is_stream(path))
         return ODLC_OK;
     text_add(arena, &list, "%s", "");
     while ((got = read(STDIN_FILENO, piece, sizeof piece)) != 0) {
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return diag_error(diags, ODLC_ERR_IO, AT(.file = path), "io", "standard input cannot be read: %s",
+            return diag_error(diags, ODLC_ERR_IO, AT(.file = NULL), "io", "standard input cannot be read: %s",
                               strerror(errno));
         text_add_bytes(arena, &list, piece, (size_t)got);
     }
@@ -194,5 +199,6 @@ odlc_status input_list_read(struct arena *arena, struct diags *diags, const char
 {
     struct file *file;
     TRY(file_map(arena, diags, path, &file));
-    return input_list_parse(arena, diags, path, (const char *)file->data, file->size, out);
+    return input_list_parse(arena, diags, is_stream(path) ? "standard input" : path, (const char *)file->data,
+                            file->size, out);
 }

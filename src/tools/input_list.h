@@ -24,7 +24,7 @@ struct inference {
 enum list_choice { LIST_ALL_OUTPUTS, LIST_NODES, LIST_TENSORS };
 
 struct input_list {
-    const char *path;
+    const char *path; /* "standard input" for "-" */
     enum list_choice choice;
     const char *const *chosen; /* names of the nodes or tensors */
     size_t n_chosen;

@@ -24,6 +24,7 @@ enum {
 static const struct option rows[] = {
 #define OPTION OPTION_ROW
 #include "tools/net-run.def"
+    OPTION_VERBOSE(NULL),
     OPTIONS_COMMON(NULL),
 };
 
@@ -281,7 +282,7 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
     if (status != ODLC_OK && !command_inputs_intact(s->arena, self.name, DIAG_TEXT))
         return ODLC_ERR_IO;
     print_all(s);
-    return status == ODLC_ERR_NOMEM ? print_out_of_memory(self.name, DIAG_TEXT) : status;
+    return command_finish(self.name, DIAG_TEXT, status);
 }
 
 int main(int argc, char **argv)

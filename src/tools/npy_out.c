@@ -6,11 +6,6 @@
 
 enum { TILE = 4096 };
 
-bool tensor_is_quantized(const struct odlc_tensor *tensor)
-{
-    return tensor->n_encodings && tensor->element == ODLC_CLASS_FIXED;
-}
-
 static odlc_status write_header(struct arena *arena, struct out_file *out, const struct odlc_tensor *tensor,
                                 const char *type)
 {

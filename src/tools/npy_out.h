@@ -12,7 +12,4 @@
 odlc_status npy_write(struct arena *arena, struct diags *diags, const char *path, const odlc_container *container,
                       const struct odlc_tensor *tensor, bool real) MUST_USE;
 
-/* True when stored and real values differ: the data are fixed-point numbers with an encoding. */
-bool tensor_is_quantized(const struct odlc_tensor *tensor);
-
 #endif

@@ -16,8 +16,8 @@
 
 #define MANY_VALUES 255
 
-/* Ids of the rows that every command has (OPTIONS_COMMON). A command's own ids are >= 0. */
-enum { OPT_QUIET = -4, OPT_COMPLETION = -3, OPT_HELP = -2, OPT_VERSION = -1 };
+/* Ids of the rows that every command has (OPTIONS_COMMON), or most (OPTION_VERBOSE). A command's own ids are >= 0. */
+enum { OPT_VERBOSE = -5, OPT_QUIET = -4, OPT_COMPLETION = -3, OPT_HELP = -2, OPT_VERSION = -1 };
 
 /* Which member an option of a conversion sets, and how (convert_options_read). */
 enum option_fill {
@@ -57,6 +57,13 @@ struct option {
 /* Rows of a file COMMAND.def as enumerators, and as rows of a table. */
 #define OPTION_IDS(option, ...) OPT_##option,
 #define OPTION_ROW(option, ...) {.id = OPT_##option, __VA_ARGS__},
+
+/* For commands without another --verbose. */
+#define OPTION_VERBOSE(heading)                                                                          \
+    {                                                                                                    \
+        .id = OPT_VERBOSE, .name = "verbose", .shorts = {"v"}, .section = (heading), .unrecorded = true, \
+        .help = "say at the end how much time and memory the command took"                               \
+    }
 
 /* The last rows of every command, under a heading. */
 #define OPTIONS_COMMON(heading)                                                                             \

@@ -130,15 +130,25 @@ static bool takes_files(const struct option *row)
     return row->values && (strncmp(row->values, "FILE", 4) == 0 || strncmp(row->values, "DIR", 3) == 0);
 }
 
+static bool is_dash(const char *file)
+{
+    return strcmp(file, "-") == 0;
+}
+
+static void dash_error(struct parser *p, const char *where)
+{
+    diag_error(p->diags, ODLC_ERR_USAGE, AT(.hint = "name a file; ./- is one that is called -"), "option-dash",
+               "%s: standard input and output cannot be used here", where);
+}
+
 /* "-" names no file. A command whose file can be a stream says so in the row. */
 static bool refuse_dash(struct parser *p, const struct option_use *use)
 {
     const struct option *row = use->option;
     for (size_t i = 0; takes_files(row) && !row->stream && i < use->n_values; i++) {
-        if (strcmp(use->values[i], "-") != 0)
+        if (!is_dash(use->values[i]))
             continue;
-        diag_error(p->diags, ODLC_ERR_USAGE, AT(.hint = "name a file; ./- is one that is called -"), "option-dash",
-                   "option --%s: standard input and output cannot be used here", row->name);
+        dash_error(p, arena_printf(p->arena, "option --%s", row->name));
         return true;
     }
     return false;
@@ -228,6 +238,14 @@ static void take_operands(struct parser *p)
     }
 }
 
+/* Operands that belong to no option are files. */
+static void refuse_dashes(struct parser *p)
+{
+    for (size_t i = 0; i < p->out->operands.count; i++)
+        if (is_dash(p->out->operands.data[i]))
+            dash_error(p, "argument -");
+}
+
 static void check_required(const struct parser *p)
 {
     if (options_given(p->out, OPT_HELP) || options_given(p->out, OPT_VERSION) || options_given(p->out, OPT_COMPLETION))
@@ -275,6 +293,8 @@ odlc_status options_parse(struct arena *arena, struct diags *diags, const struct
     }
     if (!command->operands)
         take_operands(&p);
+    else
+        refuse_dashes(&p);
     if (diags->errors == errors)
         check_required(&p);
     check_shell(&p);
@@ -282,6 +302,8 @@ odlc_status options_parse(struct arena *arena, struct diags *diags, const struct
         return ODLC_ERR_USAGE;
     if (options_given(&parsed, OPT_QUIET))
         terminal_be_quiet();
+    if (options_given(&parsed, OPT_VERBOSE))
+        terminal_be_verbose();
     *out = parsed;
     return ODLC_OK;
 }

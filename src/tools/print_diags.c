@@ -3,24 +3,15 @@
 
 #include "tools/terminal.h"
 
-static struct diag_style style_of(FILE *stream, odlc_severity severity)
-{
-    static const char *const colours[] = {"\x1b[1;36m", "\x1b[1;35m", "\x1b[1;31m"};
-    if (!terminal_colours(stream))
-        return (struct diag_style){"", "", "", ""};
-    return (struct diag_style){"\x1b[1m", colours[severity], "\x1b[1;32m", "\x1b[0m"};
-}
-
 void print_diag(FILE *stream, const char *command, const struct odlc_diag *diag, enum diag_format format)
 {
     struct json_out lines = json_out_to(stream, true);
-    const struct diag_style style = style_of(stream, diag->severity);
     if (terminal_is_quiet() && diag->severity == ODLC_NOTE && !diag_explains_error(diag))
         return;
     if (format == DIAG_JSON)
         json_diag(&lines, diag);
     else
-        diag_print_text(stream, command, diag, &style);
+        diag_print_text(stream, command, diag, diag_style_of(diag->severity, terminal_colours(stream)));
 }
 
 bool diag_explains_error(const struct odlc_diag *diag)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* qnn-op-package-generator: folders with sources and makefiles for op packages, one for each backend. */
 #include "base/file.h"
+#include "base/file_kind.h"
 #include "tools/generate_command.h"
 #include "udo/xml.h"
 
@@ -30,8 +31,9 @@ static odlc_status describe_config(struct generate_session *s, const char *path,
     TRY(file_map(s->arena, &s->diags, path, &file));
     if (!xml_recognise((const char *)file->data, file->size))
         return diag_error(&s->diags, ODLC_ERR_INVALID,
-                          AT(.file = path, .hint = "JSON configs are for udo-package-generator"), "gen-config",
-                          "op packages are made of XML configs, and this is none");
+                          AT(.file = path, .hint = file_kind_hint(s->arena, file->data, file->size, "a JSON file",
+                                                                  "JSON configs are for udo-package-generator")),
+                          "gen-config", "op packages are made of XML configs, and this is none");
     udo_set_init(&set, s->arena, &s->diags, op_registry_new(s->arena));
     TRY(udo_load(&set, path));
     return gen_describe_qnn(&set, options_given(&s->options, OPT_CONVERTER), out);

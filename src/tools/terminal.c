@@ -8,7 +8,7 @@
 
 enum { MAX_WIDTH = 10000 };
 
-static bool quiet;
+static bool quiet, verbose;
 
 static bool on_terminal(FILE *stream)
 {
@@ -53,4 +53,14 @@ void terminal_be_quiet(void)
 bool terminal_is_quiet(void)
 {
     return quiet;
+}
+
+void terminal_be_verbose(void)
+{
+    verbose = true;
+}
+
+bool terminal_is_verbose(void)
+{
+    return verbose;
 }

@@ -22,5 +22,8 @@ struct text_form terminal_form(FILE *stream);
 /* The command was told to say results, errors and warnings alone: no notes, summary or progress. */
 void terminal_be_quiet(void);
 bool terminal_is_quiet(void);
+/* The command was told to say what it took. */
+void terminal_be_verbose(void);
+bool terminal_is_verbose(void);
 
 #endif

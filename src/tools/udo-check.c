@@ -25,6 +25,7 @@ static const struct option rows[] = {
 #define FOR_TENSORFLOW LEAVE_ROW
 #define FOR_READ_TENSORFLOW TAKE_ROW
 #include "tools/convert_rows.def"
+    OPTION_VERBOSE("Help"),
     OPTIONS_COMMON("Help"),
 };
 
@@ -315,7 +316,7 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
         if (list[i].severity != ODLC_NOTE || diag_explains_error(&list[i]))
             print_diag(stderr, self.name, &list[i], format);
     print_diags(stderr, self.name, s->diags.list.data, s->diags.list.count, format);
-    return status == ODLC_ERR_NOMEM ? print_out_of_memory(self.name, format) : status;
+    return command_finish(self.name, format, status);
 }
 
 int main(int argc, char **argv)

@@ -150,6 +150,62 @@ START_TEST(reports_have_what_is_asked)
 }
 END_TEST
 
+/* The sample's table is 1.5, 4, -2, 5, 3, 6.25 in half precision, whose mean is 17.75 / 6. */
+START_TEST(tensors_in_detail)
+{
+    const struct odlc_report_options options = {.struct_size = sizeof options, .colours = 1};
+    char *text;
+    size_t size;
+    ck_assert_int_eq(odlc_container_tensor_json(container, "table", &text, &size), ODLC_OK);
+    has(text, size, "\"schema\": \"opendlc.dlc-tensor\"", true);
+    has(text, size, "\"min\": -2,", true);
+    has(text, size, "\"max\": 6.25,", true);
+    has(text, size, "\"mean\": 2.9583333333333335,", true);
+    odlc_text_free(text);
+    ck_assert_int_eq(odlc_container_tensor_text(container, "table", NULL, &text, &size), ODLC_OK);
+    has(text, size, "First stored values: 1.5, 4, -2, 5, 3, 6.25\n", true);
+    has(text, size, "\x1b[1m", false);
+    odlc_text_free(text);
+    ck_assert_int_eq(odlc_container_tensor_text(container, "table", &options, &text, &size), ODLC_OK);
+    has(text, size, "\x1b[1m", true);
+    odlc_text_free(text);
+    text = NULL;
+    ck_assert_int_eq(odlc_container_tensor_json(container, "tabel", &text, &size), ODLC_ERR_INVALID);
+    ck_assert_str_eq(code_of_last(container), "info-tensor");
+    ck_assert_int_eq(odlc_container_tensor_text(container, "table", &(struct odlc_report_options){0}, &text, &size),
+                     ODLC_ERR_USAGE);
+    ck_assert_ptr_null(text);
+}
+END_TEST
+
+START_TEST(findings_of_what_was_opened)
+{
+    const struct odlc_report_options coloured = {.struct_size = sizeof coloured, .colours = 1};
+    odlc_container *none = odlc_container_new();
+    char *text = NULL;
+    size_t size;
+    ck_assert_int_eq(odlc_container_findings_json(none, &text, &size), ODLC_ERR_USAGE);
+    ck_assert_int_eq(odlc_container_findings_text(none, NULL, &text, &size), ODLC_ERR_USAGE);
+    ck_assert_ptr_null(text);
+    ck_assert_int_eq(odlc_container_open_bytes(none, &(struct odlc_bytes){"no.dlc", "text", 4}), ODLC_ERR_INVALID);
+    ck_assert_int_eq(odlc_container_findings_json(none, &text, &size), ODLC_OK);
+    has(text, size, "\"file\": \"no.dlc\"", true);
+    has(text, size, "\"intact\": false", true);
+    has(text, size, "\"code\": \"dlc-not-a-container\"", true);
+    odlc_text_free(text);
+    ck_assert_int_eq(odlc_container_findings_text(none, &coloured, &text, &size), ODLC_OK);
+    has(text, size, "no.dlc: \x1b[1;31m1 finding\x1b[0m\n", true);
+    odlc_text_free(text);
+    odlc_container_free(none);
+    ck_assert_int_eq(odlc_container_verify(container), ODLC_OK);
+    ck_assert_int_eq(odlc_container_tensor_json(container, "no tensor", &text, &size),
+                     ODLC_ERR_INVALID); /* no finding */
+    ck_assert_int_eq(odlc_container_findings_text(container, NULL, &text, &size), ODLC_OK);
+    has(text, size, TESTDATA "/nr64.dlc: nothing found (3 entries, 2 ops, 9 tensors, 28 bytes of constants)\n", true);
+    odlc_text_free(text);
+}
+END_TEST
+
 START_TEST(differences_as_text_and_csv)
 {
     const struct odlc_report_options options = {.struct_size = sizeof options};
@@ -229,6 +285,7 @@ START_TEST(pages_refuse)
     ck_assert_int_eq(odlc_container_page(closed, NULL, &text, &length), ODLC_ERR_USAGE);
     ck_assert_int_eq(odlc_container_dot(closed, NULL, &text, &length), ODLC_ERR_USAGE);
     ck_assert_int_eq(odlc_container_text(closed, NULL, &text, &length), ODLC_ERR_USAGE);
+    ck_assert_int_eq(odlc_container_tensor_json(closed, "table", &text, &length), ODLC_ERR_USAGE);
     odlc_container_free(closed);
 }
 END_TEST
@@ -264,6 +321,8 @@ int main(void)
     tcase_add_test(tests, comparison_tells_and_stops);
     tcase_add_test(tests, pages_tell_and_stop);
     tcase_add_test(tests, reports_have_what_is_asked);
+    tcase_add_test(tests, tensors_in_detail);
+    tcase_add_test(tests, findings_of_what_was_opened);
     tcase_add_test(tests, differences_as_text_and_csv);
     tcase_add_test(tests, pages_hold_all_they_need);
     tcase_add_test(tests, pages_refuse);

@@ -8,7 +8,7 @@ import pathlib
 import tempfile
 
 from gpu_shop import fill_in_gpu
-from workshop import HOST_LIBS, generate, make, registration
+from workshop import HOST_LIBS, checked_report, generate, make, registration
 from checks import Checks, run, share_of
 
 CPU = """    const float *x = customOpInput(op, 0)->data;
@@ -99,7 +99,7 @@ def environment(fault=""):
 
 def check(config, *options, fault=""):
     done = run("udo-check", config, "--json", *options, env=environment(fault))
-    report = json.loads(done.stdout) if done.stdout else {"kernels": []}
+    report = checked_report(done.stdout) if done.stdout else {"kernels": []}
     return done, {op["core"]: op for op in report["kernels"]}
 
 

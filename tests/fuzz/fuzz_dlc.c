@@ -7,8 +7,8 @@
 #include "engine.h"
 #include "file_of_bytes.h"
 #include "report/diff.h"
+#include "report/info_details.h"
 #include "report/viewer/viewer.h"
-#include "tools/info.h"
 
 /* A failure has a status that says why, and a diagnostic; memory may have run out without one. */
 static void check_outcome(const odlc_container *container, odlc_status status)

@@ -9,7 +9,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-from workshop import fill_in, generate, make, registration  # noqa: E402
+from workshop import checked_report, fill_in, generate, make, registration  # noqa: E402
 from checks import BUILD, Checks, run, when_busy  # noqa: E402
 
 LIMIT = when_busy(2)  # seconds for an op
@@ -72,7 +72,7 @@ def build(checks, folder, name, bodies, ops):
 def check(config, package, *options):
     """(status, findings by op and code, the report)"""
     done = run("udo-check", config, "--udo_package_path", registration(package), "--json", *options)
-    report = json.loads(done.stdout) if done.stdout else None
+    report = checked_report(done.stdout) if done.stdout else None
     return done, {op["type"]: op for op in report["kernels"]} if report else {}
 
 

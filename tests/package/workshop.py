@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Packages that tests generate, fill in and compile as a user does."""
 
+import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / room) for room in ("support", "tools")]
+import schema  # noqa: E402
 from checks import BUILD, SOURCE, run  # noqa: E402
 
 SDK = SOURCE / "include" / "sdk"
@@ -61,6 +63,14 @@ def make(package, targets, compiler=COMPILERS[0], flags="-O0 -Werror", **environ
            "X86_CC": C_COMPILERS.get(compiler, compiler), "CFLAGS": flags,
            "ODLC_CFLAGS": f"-I{SOURCE}/include", "ODLC_LIBS": f"-L{BUILD} -lopendlc -Wl,-rpath,{BUILD}", **environment}
     return subprocess.run(["make", "-j2", "-C", package, *targets.split()], capture_output=True, text=True, env=env, check=False)
+
+
+def checked_report(text):
+    """What udo-check --json prints, which must fit its schema."""
+    report = json.loads(text)
+    found = schema.faults(report, json.loads((SOURCE / "docs" / "udo-check.schema.json").read_text()))
+    assert not found, found
+    return report
 
 
 def registration(package):

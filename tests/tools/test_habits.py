@@ -6,6 +6,7 @@ runs, the spellings of existing scripts, and JSON for programs, which its schema
 import json
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -14,6 +15,23 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import onnx_writer as onnx  # noqa: E402
 from checks import SOURCE, Checks, command, run  # noqa: E402
+
+# Every command: what it does with a file that it cannot read, and with one that it can.
+CONFIG = str(SOURCE / "examples" / "ops.json")
+USES = {
+    "dlc-info": ((lambda file: [file]), "m.dlc"),
+    "dlc-diff": ((lambda file: [file, "m.dlc"]), "m.dlc"),
+    "dlc-viewer": ((lambda file: [file, "-s", "page.html"]), "m.dlc"),
+    "dlc-quantize": ((lambda file: [file, "every.dlc", "--input_list", "list.txt"]), "m.dlc"),
+    "net-run": ((lambda file: [file, "list.txt", "--output_dir", "every"]), "m.dlc"),
+    "udo-check": ((lambda file: [file]), CONFIG),
+    "udo-package-generator": ((lambda file: ["-p", file, "-o", "packages"]), CONFIG),
+    "qnn-op-package-generator": ((lambda file: ["-p", file, "-o", "packages"]), "ops.xml"),
+    "onnx-to-dlc": ((lambda file: [file, "every.dlc"]), "m.onnx"),
+    "tensorflow-to-dlc": ((lambda file: [file, "every.dlc", "--out_node", "x"]), None),
+}
+COST = re.compile(r"^[\w-]+: note: took \d+\.\d\d s, \d+\.\d\d s of processors, and (\d+\.\d) MB of memory at most$", re.MULTILINE)
+WITHOUT_COST = {"onnx-to-dlc", "tensorflow-to-dlc", "udo-package-generator", "qnn-op-package-generator"}  # -v is --debug
 
 VALUES = [1.0, -2.0, 3.0, -4.0]
 RELU = struct.pack("<4f", 1, 0, 3, 0)
@@ -91,8 +109,10 @@ def streams(checks, folder):
         done = run(*args, cwd=folder, input=(folder / "list.txt").read_text())
         checks.equal(f"a list on standard input: {label} {done.stderr}", done.returncode, 0)
     checks.equal("a list on standard input: results", (folder / "streamed" / "Result_0" / "y.raw").read_bytes(), RELU)
-    done = run("net-run", "m.dlc", "-", cwd=folder, input="\na b\n")
-    checks.equal("a list on standard input: a place", (done.returncode, "-:2: error: which input is this for? 'a'" in done.stderr), (2, True))
+    for label, args in (("net-run", ["net-run", "m.dlc", "-"]), ("dlc-quantize", ["dlc-quantize", "m.dlc", "no.dlc", "--input_list", "-"])):
+        done = run(*args, cwd=folder, input="\na b\n")
+        checks.equal(f"a list on standard input: a place: {label}",
+                     (done.returncode, done.stderr.splitlines()[0]), (2, "standard input:2: error: which input is this for? 'a'"))
     checks.equal("a profile on standard output", [step["node"] for step in json.loads(profile.stdout)["steps"]], ["node_y"])
 
 
@@ -241,12 +261,52 @@ def json_reports(checks, folder):
     checks.equal("a conversion that fails has no summary", (done.returncode, done.stdout), (1, ""))
 
 
+def unreadable(checks, folder):
+    """Each command says in a line or two what is wrong with a file, and ends with the status of trouble."""
+    (folder / "empty").write_bytes(b"")
+    (folder / "folder").mkdir()
+    words = {"missing": "cannot open: No such file or directory", "folder": "folder: error: ", "empty": "empty", "m.dlc": "this is a DLC container: ",
+             "m.onnx": "this is an ONNX model: "}
+    for name, (args, good) in USES.items():
+        trouble = 2 if name == "dlc-diff" else 1
+        for file, said in words.items():
+            if file == good or (file == "m.dlc" and good == "m.dlc"):
+                continue
+            done = run(name, *args(file), cwd=folder)
+            checks.equal(f"{name} {file}: status", done.returncode, trouble)
+            checks.check(f"{name} {file}: {said}", said in done.stderr and done.stderr.count(": error: ") == 1, done.stderr)
+        done = run(name, *args("-"), cwd=folder)
+        checks.equal(f"{name} -", (done.returncode, done.stdout, "standard input and output cannot be used here" in done.stderr), (2, "", True))
+
+
+def common_options(checks, folder):
+    run("udo-check", CONFIG, "--convert", "xml", "-o", "ops.xml", cwd=folder)
+    for name, (args, good) in USES.items():
+        shown, version, typed, none = (run(name, *words, cwd=folder) for words in (["--help"], ["--version"], ["--helpp"], []))
+        checks.equal(f"{name} --help", (shown.returncode, shown.stderr, shown.stdout.startswith(f"Usage: {name} ")), (0, "", True))
+        checks.equal(f"{name} -h", run(name, "-h").stdout, shown.stdout)
+        checks.check(f"{name} --version", re.fullmatch(rf"{name} \(OpenDLC\) \d+\.\d+\.\d+\n", version.stdout), version.stdout)
+        checks.equal(f"{name} --helpp", (typed.returncode, typed.stdout, typed.stderr),
+                     (2, "", f"{name}: error: unknown option --helpp\n  hint: did you mean --help?\n"))
+        checks.equal(f"{name} alone", (none.returncode, none.stdout, none.stderr.startswith(f"{name}: error: ")), (2, "", True))
+        checks.equal(f"{name} to a full disk", subprocess.run([command(name), "--help"], stdout=open("/dev/full", "w"), stderr=subprocess.PIPE,
+                                                              check=False).returncode, 2 if name == "dlc-diff" else 1)
+        if good is None:
+            continue
+        still, loud = run(name, *args(good), "-q", cwd=folder), run(name, *args(good), "--verbose", cwd=folder)
+        checks.equal(f"{name} -q", (still.returncode, still.stderr), (0, ""))
+        checks.equal(f"{name} -v", (loud.returncode, len(COST.findall(loud.stderr))), (0, int(name not in WITHOUT_COST)))
+        checks.equal(f"{name} -v -q", (run(name, *args(good), "-v", "-q", cwd=folder).stderr), "")
+    done = run("dlc-info", "m.dlc", "--json", "-v", cwd=folder)
+    checks.equal("-v among JSON lines", (json.loads(done.stdout)["file"], json.loads(done.stderr)["code"]), ("m.dlc", "cost"))
+
+
 def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         begin(folder)
-        for part in (plain_arguments, streams, kinds, quiet, spellings, arrays, expected_files, json_reports):
+        for part in (plain_arguments, unreadable, common_options, streams, kinds, quiet, spellings, arrays, expected_files, json_reports):
             part(checks, folder)
     checks.finish()
 

@@ -18,9 +18,10 @@ WRITERS = {
     "src/backend/gpu/gpu_performance.c": "gpu-performance",  # tests/backend/test_gpu_config.py
     "src/plugin/explain_json.c": "net-run-explain",
     "src/report/diff_json.c": "dlc-diff", "src/report/info_json.c": "dlc-info",
+    "src/report/info_tensor.c": "dlc-info", "src/report/info_verify.c": "dlc-info",
     "src/report/viewer/model.c": None,  # of the page, which is the reader
     "src/tools/check_json.c": "udo-check", "src/tools/convert_json.c": "conversion", "src/tools/encodings_out.c": "encodings",
-    "src/tools/info_tensor.c": "dlc-info", "src/tools/info_verify.c": "dlc-info", "src/tools/quantize_report_json.c": "quantize-report",
+    "src/tools/quantize_report_json.c": "quantize-report",
     "src/tools/run_pairs.c": "net-run-compare", "src/tools/run_report.c": ("net-run-explain", "net-run-profile", "net-run-trace"),
     "src/udo/config_schema.c": None,  # a schema itself: tests/tools/test_udo_schema.py
 }

@@ -340,6 +340,7 @@ def comparison(checks, b, before, after):
     checks.check("changed weights", "largest difference 2" in words and "1 of 144 elements" in words, words)
     press_button(b, "overview")
     words = b.run(PANEL)
+    checks.check("counts", "6 ops" in words and re.search(r"\b1 op\b(?!s)", words), words)
     checks.check("the list of changes", f"CHANGES SINCE {before.name.upper()}" in words.upper() and "net/block0/pool" in words, words)
     b.screenshot(SHOTS / "compared-overview.png")
     press_button(b, "changes")

@@ -347,6 +347,29 @@ class Container(Closable):
         options = c.ReportOptions(ctypes.sizeof(c.ReportOptions), raw(nodes), 0, all_encodings, 0, 0, 0, 0)
         return reported(lib.odlc_container_csv, self.handle.address, ctypes.byref(options))
 
+    def tensor_report(self, name: str) -> dict[str, Any]:
+        """One tensor in detail, as `dlc-info --tensor NAME --json` has it: its type, who writes and reads it, statistics of
+        all values. InvalidError: no graph has a tensor of the name."""
+        return json.loads(self._of_tensor(lib.odlc_container_tensor_json, name))
+
+    def tensor_text(self, name: str, *, width: int = 0) -> str:
+        """The same as text; width as for text()."""
+        options = c.ReportOptions(ctypes.sizeof(c.ReportOptions), None, 0, 0, 0, 0, width, 0)
+        return self._of_tensor(lib.odlc_container_tensor_text, name, ctypes.byref(options))
+
+    def _of_tensor(self, function: Any, name: str, *options: Any) -> str:
+        status, report = taken_text(function, self.handle.address, raw(name), *options)
+        self._check(status)
+        return report
+
+    def findings_report(self) -> dict[str, Any]:
+        """What opening and, where it was called, verify() found, as `dlc-info --verify --json` has it."""
+        return json.loads(reported(lib.odlc_container_findings_json, self.handle.address))
+
+    def findings_text(self) -> str:
+        """The same as text."""
+        return reported(lib.odlc_container_findings_text, self.handle.address, None)
+
     def page(self, *, graph: Optional[str] = None, before: Optional[Source | Container] = None,
              report: Optional[Source] = None, explanation: Optional[Source] = None,
              progress: Optional[Progress] = None) -> str:

@@ -120,8 +120,10 @@ function changeList() {
   const whole = differences.filter((record) => record.layer === null);
   const more = nodes.length - MAX_CHANGES;
   return [element("h3", null, `Changes since ${model.compared.file}`),
-    differences.length ? facts(CHANGES.slice(1).map((change) => [change.label,
-      `${grouped(nodes.filter(({ node }) => `change-${node.change}` === change.id).length)} ops`]))
+    differences.length ? facts(CHANGES.slice(1).map((change) => {
+      const count = nodes.filter(({ node }) => `change-${node.change}` === change.id).length;
+      return [change.label, `${grouped(count)} ${count === 1 ? "op" : "ops"}`];
+    }))
       : element("p", null, "The containers are the same."),
     element("div", { class: "links" }, ...nodes.slice(0, MAX_CHANGES).map(({ b }) => nodeLink(b)), more > 0 ? `and ${more} more` : ""),
     whole.length ? differencesTable("Of the whole", whole) : ""];

@@ -6,15 +6,6 @@
 #include "report/report_text.h"
 #include "report/viewer/viewer.h"
 
-/* Work on a container with an arena of its own. */
-struct work {
-    struct arena *arena;
-    struct diags *diags;
-    odlc_container *container;
-    char **text;
-    size_t *size;
-};
-
 /* ---- the page ---- */
 
 struct model {
@@ -35,14 +26,14 @@ static void print_explanation(FILE *stream, struct arena *arena, const void *sub
     explain_page_print(stream, subject);
 }
 
-static odlc_status explain(const struct work *w, const struct odlc_bytes *explanation)
+static odlc_status explain(const struct report_work *w, const struct odlc_bytes *explanation)
 {
     struct json *read;
     TRY(explain_page_read(w->arena, w->diags, explanation, w->container, &read));
     return report_text_in(w->arena, print_explanation, read, w->text, w->size);
 }
 
-static odlc_status compare(const struct work *w, const odlc_container *before, const struct diff **out)
+static odlc_status compare(const struct report_work *w, const odlc_container *before, const struct diff **out)
 {
     struct diff *diff = arena_new(w->arena, struct diff);
     struct diff_options *everything = arena_new(w->arena, struct diff_options);
@@ -61,12 +52,12 @@ static bool has_graphs(const odlc_container *container)
     return count > 0;
 }
 
-static odlc_status refuse(const struct work *w, const char *message)
+static odlc_status refuse(const struct report_work *w, const char *message)
 {
     return diag_error(w->diags, ODLC_ERR_USAGE, AT(.file = NULL), "usage", "%s", message);
 }
 
-static odlc_status make_page(const struct work *w, const void *given)
+static odlc_status make_page(const struct report_work *w, const void *given)
 {
     struct odlc_page_options options;
     struct viewer_subject subject = {.container = w->container, .progress = container_progress(w->container)};
@@ -99,7 +90,7 @@ static void print_dot(FILE *stream, struct arena *arena, const void *graph)
     (void)fwrite(dot.data, 1, dot.count, stream);
 }
 
-static odlc_status make_dot(const struct work *w, const void *name)
+static odlc_status make_dot(const struct report_work *w, const void *name)
 {
     const struct odlc_graph *graph = NULL;
     TRY(report_find_graph(w->arena, w->diags, w->container, name, &graph));
@@ -108,28 +99,13 @@ static odlc_status make_dot(const struct work *w, const void *name)
 
 /* ---- both ---- */
 
-typedef odlc_status make_fn(const struct work *work, const void *options);
-
-static odlc_status work_for(odlc_container *container, make_fn *make, const void *options, char **text, size_t *size)
-{
-    struct diags *diags = container_diags(container);
-    struct arena *arena = arena_create();
-    if (!arena || setjmp(*arena_catch(arena)) || setjmp(*arena_catch(diags->arena))) {
-        arena_destroy(arena);
-        return ODLC_ERR_NOMEM;
-    }
-    const odlc_status status = make(&(struct work){arena, diags, container, text, size}, options);
-    arena_destroy(arena);
-    return status;
-}
-
 odlc_status odlc_container_page(odlc_container *container, const struct odlc_page_options *options, char **text,
                                 size_t *size)
 {
-    return work_for(container, make_page, options, text, size);
+    return report_work_for(container, make_page, options, text, size);
 }
 
 odlc_status odlc_container_dot(odlc_container *container, const char *graph, char **text, size_t *size)
 {
-    return work_for(container, make_dot, graph, text, size);
+    return report_work_for(container, make_dot, graph, text, size);
 }

@@ -108,9 +108,11 @@ def test_diff(container, tools):
         opendlc.diff(container, container, categories=["x"])
 
 
-def command(tools, *words):
+def command(tools, *words, status=None):
+    """What the command prints. status: that it must have; None: success, or a difference of dlc-diff."""
     unlimited = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
-    done = subprocess.run([tools / words[0], *words[1:]], stdout=subprocess.PIPE, check=words[0] != "dlc-diff", env=unlimited)
+    done = subprocess.run([tools / words[0], *words[1:]], stdout=subprocess.PIPE, check=False, env=unlimited)
+    assert done.returncode in ((0, int(words[0] == "dlc-diff")) if status is None else (status,))
     return done.stdout.decode()
 
 
@@ -132,6 +134,30 @@ def test_reports_are_those_of_the_commands(container, tools, tmp_path):
             c.page(graph="x")
         with pytest.raises(opendlc.InvalidError, match="no report of a quantization"):
             c.page(report=b"{}")
+
+
+def test_details_are_those_of_the_command(container, tools):
+    damaged = container.with_name("damaged.dlc")
+    with opendlc.Container(container) as c:
+        values = c.graph().tensor("w0").array()
+        report = c.tensor_report("w0")
+        assert report == json.loads(command(tools, "dlc-info", container, "--tensor", "w0", "--json"))
+        assert [report["statistics"][0][of] for of in ("min", "max", "zeros")] == [values.min(), values.max(), (values == 0).sum()]
+        assert c.tensor_text("w0") == command(tools, "dlc-info", container, "--tensor", "w0")
+        assert max(map(len, c.tensor_text("w0", width=80).splitlines()[:-1])) <= 80
+        with pytest.raises(opendlc.InvalidError, match="no tensor named w00"):
+            c.tensor_report("w00")
+        assert c.verify() == []
+        assert c.findings_text() == command(tools, "dlc-info", container, "--verify", status=0)
+        assert c.findings_report() == json.loads(command(tools, "dlc-info", container, "--verify", "--json"))
+        whole = container.read_bytes()
+        at = whole.index(values.tobytes())
+        damaged.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
+    with opendlc.Container(damaged) as c:
+        assert c.verify()
+        assert c.findings_text() == command(tools, "dlc-info", damaged, "--verify", status=1)
+        found = c.findings_report()
+        assert not found["intact"] and found == json.loads(command(tools, "dlc-info", damaged, "--verify", "--json", status=1))
 
 
 def test_long_looks_are_told_and_stopped(container):

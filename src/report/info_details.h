@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What dlc-info says of one tensor, and of faults. */
-#ifndef TOOLS_INFO_H
-#define TOOLS_INFO_H
+#ifndef REPORT_INFO_DETAILS_H
+#define REPORT_INFO_DETAILS_H
 
 #include <stdio.h>
 
@@ -26,9 +26,9 @@ void info_print_tensor_json(FILE *stream, const odlc_container *container, const
 
 /* ---- findings ---- */
 
-/* The container's diagnostics and a line that says how many findings there are. */
-void info_print_findings(FILE *stream, const char *command, struct arena *arena, const char *path,
-                         const odlc_container *container);
-void info_print_findings_json(FILE *stream, const char *path, const odlc_container *container);
+/* Of a container that odlc_container_open was asked for: its diagnostics, and a line that says how many findings there
+ * are. */
+void info_print_findings(FILE *stream, struct arena *arena, const odlc_container *container, bool colours);
+void info_print_findings_json(FILE *stream, const odlc_container *container);
 
 #endif

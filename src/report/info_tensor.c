@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "ir/tensor_name.h"
-#include "tools/info.h"
+#include "api/container_work.h"
+#include "report/info_details.h"
+#include "report/report_text.h"
 #include "text/json_out.h"
-#include "tools/npy_out.h"
 
 #define FIRST_VALUES 16
 
@@ -55,13 +55,14 @@ odlc_status info_find_tensor(struct arena *arena, struct diags *diags, const odl
 {
     size_t n_graphs;
     const struct odlc_graph *graphs = odlc_container_graphs(container, &n_graphs);
-    const char *const spellings[] = {name, tensor_name_respelled(arena, name)};
+    const char *const spellings[] = {name, container_other_spelling(arena, name)};
     name_list known = {0};
     for (size_t i = 0; i < COUNT_OF(spellings) * n_graphs; i++)
         if (find_in_graph(arena, &known, &graphs[i % n_graphs], spellings[i / n_graphs], out))
             return ODLC_OK;
     const char *near = nearest_word(name, known.data, known.count);
-    const char *hint = near ? arena_printf(arena, "did you mean '%s'?", near) : "dlc-info without --tensor lists all";
+    const char *hint =
+        near ? arena_printf(arena, "did you mean '%s'?", near) : "the report of the whole container lists all";
     return diag_error(diags, ODLC_ERR_INVALID, AT(.file = odlc_container_summary(container)->path, .hint = hint),
                       "info-tensor", "the container has no tensor named %s", name);
 }
@@ -114,6 +115,12 @@ static struct statistics measure(const struct odlc_tensor *t, bool real)
     }
     s.deviation = sqrt(squares / (double)s.finite);
     return s;
+}
+
+/* True when stored and real values differ: the data are fixed-point numbers with an encoding. */
+static bool is_quantized(const struct odlc_tensor *tensor)
+{
+    return tensor->n_encodings && tensor->element == ODLC_CLASS_FIXED;
 }
 
 static bool is_number(const struct odlc_tensor *t)
@@ -169,7 +176,7 @@ static void print_first(FILE *stream, struct arena *arena, const struct odlc_ten
 static void print_values(FILE *stream, struct arena *arena, const struct odlc_tensor *t, const struct text_form *form)
 {
     static const char *const headers[] = {"Values", "Min", "Max", "Mean", "Std", "Zeros", "NaN", "Inf"};
-    bool quantized = tensor_is_quantized(t);
+    bool quantized = is_quantized(t);
     if (!odlc_tensor_readable(t)) {
         fprintf(stream, "Data: none\n");
         return;
@@ -285,7 +292,7 @@ void info_print_tensor_json(FILE *stream, const odlc_container *container, const
     json_array(&j, "statistics");
     if (is_number(which->tensor)) {
         write_statistics(&j, which->tensor, false);
-        if (tensor_is_quantized(which->tensor))
+        if (is_quantized(which->tensor))
             write_statistics(&j, which->tensor, true);
     }
     json_end_array(&j);

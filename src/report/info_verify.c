@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The findings of --verify. */
+/* What a verification found. */
 #include <inttypes.h>
 #include <string.h>
 
-#include "tools/info.h"
-#include "tools/print_diags.h"
-#include "tools/terminal.h"
+#include "api/container_work.h"
+#include "report/info_details.h"
+#include "text/diag_text.h"
 
-static size_t count_errors(const struct odlc_diag *list, size_t count)
+static size_t count_errors(const odlc_container *container)
 {
+    const struct odlc_diag *found;
     size_t errors = 0;
-    for (size_t i = 0; i < count; i++)
-        errors += list[i].severity == ODLC_ERROR;
+    for (size_t i = 0; (found = container_finding(container, i)); i++)
+        errors += found->severity == ODLC_ERROR;
     return errors;
 }
 
@@ -75,7 +76,7 @@ static struct unchecked unchecked_of(const struct odlc_summary *summary, uint64_
     return u;
 }
 
-/* What --verify could not look into. */
+/* What a verification could not look into. */
 static void print_unchecked(FILE *stream, struct arena *arena, const char *path, const struct odlc_summary *summary,
                             const struct unchecked *u)
 {
@@ -90,17 +91,16 @@ static void print_unchecked(FILE *stream, struct arena *arena, const char *path,
                     printable(arena, path), printable(arena, summary->entries[i].name), summary->entries[i].size);
 }
 
-void info_print_findings(FILE *stream, const char *command, struct arena *arena, const char *path,
-                         const odlc_container *container)
+void info_print_findings(FILE *stream, struct arena *arena, const odlc_container *container, bool colours)
 {
-    size_t count;
-    const struct odlc_diag *list = odlc_container_diags(container, &count);
+    const char *path = container_given_path(container);
+    const struct odlc_diag *found;
     const struct odlc_summary *summary = odlc_container_summary(container);
     struct sizes sizes = sizes_of(container);
-    size_t errors = count_errors(list, count);
-    bool colours = terminal_colours(stream);
+    size_t errors = count_errors(container);
     const char *reset = colours ? "\x1b[0m" : "";
-    print_diags(stream, command, list, count, DIAG_TEXT);
+    for (size_t i = 0; (found = container_finding(container, i)); i++)
+        diag_print_text(stream, path, found, diag_style_of(found->severity, colours));
     if (errors) {
         fprintf(stream, "%s: %s%zu finding%s%s\n", printable(arena, path), colours ? "\x1b[1;31m" : "", errors,
                 errors == 1 ? "" : "s", reset);
@@ -115,16 +115,15 @@ void info_print_findings(FILE *stream, const char *command, struct arena *arena,
             sizes.bytes);
 }
 
-void info_print_findings_json(FILE *stream, const char *path, const odlc_container *container)
+void info_print_findings_json(FILE *stream, const odlc_container *container)
 {
     struct json_out j = json_out_to(stream, false);
-    size_t count;
-    const struct odlc_diag *list = odlc_container_diags(container, &count);
-    bool intact = count_errors(list, count) == 0;
+    const struct odlc_diag *found;
+    bool intact = count_errors(container) == 0;
     json_object(&j, NULL);
     json_string(&j, "schema", "opendlc.dlc-verify");
     json_int(&j, "schema_version", INFO_SCHEMA_VERSION);
-    json_string(&j, "file", path);
+    json_string(&j, "file", container_given_path(container));
     json_bool(&j, "intact", intact);
     if (intact) {
         uint64_t constants = sizes_of(container).bytes;
@@ -132,8 +131,8 @@ void info_print_findings_json(FILE *stream, const char *path, const odlc_contain
         json_uint(&j, "unchecked", unchecked_of(odlc_container_summary(container), constants).weights);
     }
     json_array(&j, "findings");
-    for (size_t i = 0; i < count; i++)
-        json_diag(&j, &list[i]);
+    for (size_t i = 0; (found = container_finding(container, i)); i++)
+        json_diag(&j, found);
     json_end_array(&j);
     json_end_object(&j);
 }
