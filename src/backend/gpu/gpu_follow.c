@@ -243,8 +243,11 @@ void gpu_chain_options(struct gpu_making *m, const struct gpu_chain *chain)
     if (!gpu_specializes(m))
         return;
     gpu_option(m, "-DFOLLOW=%u", chain->count);
-    for (uint32_t i = 0; i < chain->count; i++)
-        gpu_option(m, "-DCODE%u=%d", i, chain->links[i].function.code);
+    for (uint32_t i = 0; i < chain->count; i++) {
+        const struct gpu_link *link = &chain->links[i];
+        gpu_option(m, "-DCODE%u=%d -DALIKE%u=%d -DHALF%u=%d", i, link->function.code, i, link->step == 0, i,
+                   link->other.dtype == DT_FLOAT16);
+    }
 }
 
 /* As `chain` in kernels/common.cl, whose numbers are floats or doubles: of the former, the last bytes are not there. */

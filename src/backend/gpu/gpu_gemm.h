@@ -38,6 +38,7 @@ odlc_status gpu_gemm_add(struct gpu_making *m, const struct gpu_gemm *p) MUST_US
 struct gpu_tile {
     int rows, columns, depth; /* of a work-group */
     int r, c;                 /* of a work-item */
+    int slices;               /* of the depth, each for a set of work-items */
     double efficiency;        /* of its arithmetic, relative */
 };
 

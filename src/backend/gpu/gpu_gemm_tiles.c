@@ -3,21 +3,23 @@
 
 #include "backend/gpu/gpu_context.h"
 
+/* Few, since a device's driver takes long to build a program: of all that were measured, these lose least. */
 static const struct gpu_tile tiles[] = {
-    {64, 128, 16, 8, 8, 1.0}, {128, 64, 16, 8, 8, 1.0}, {64, 64, 16, 8, 4, 0.9},  {64, 64, 16, 4, 4, 0.75},
-    {32, 64, 32, 4, 4, 0.75}, {64, 32, 32, 4, 4, 0.75}, {32, 32, 32, 4, 4, 0.65}, {16, 64, 32, 2, 4, 0.5},
+    {64, 128, 16, 8, 8, 1, 0.9}, {64, 64, 16, 8, 4, 2, 0.55}, {64, 32, 32, 8, 4, 4, 0.51}, {32, 64, 32, 4, 4, 1, 0.59},
+    {32, 32, 64, 4, 4, 4, 0.31}, {16, 32, 64, 4, 4, 8, 0.35}, {32, 32, 32, 4, 4, 2, 0.5},  {32, 32, 32, 4, 4, 1, 0.54},
 };
 
 enum { LANES = 8, MAX_PARTS = 32 };
 
-/* Constants of an estimate: multiply-adds of a compute unit and bytes of the memory in a microsecond, microseconds that
- * an enqueued kernel costs, work-items that keep a compute unit busy. */
-static const double unit_rate = 250e3, memory_rate = 2e6, call_time = 6;
-enum { BUSY_ITEMS = 512 };
+/* Constants of an estimate: multiply-adds that a work-item does and bytes that the memory moves in a microsecond,
+ * microseconds that a kernel, a step along the depth, and another kernel behind it take, and work-items that a compute
+ * unit executes at once. */
+static const double item_rate = 1000, memory_rate = 3.5e6, kernel_time = 6, step_time = 0.1, next_time = 6.5;
+enum { ITEMS_AT_ONCE = 256 };
 
 static int items_of(const struct gpu_tile *t)
 {
-    return t->rows / t->r * (t->columns / t->c);
+    return t->rows / t->r * (t->columns / t->c) * t->slices;
 }
 
 /* Bytes of an element of a tile. */
@@ -39,13 +41,14 @@ static double estimate(const struct gpu_device *d, const struct gpu_tile *t, con
     const struct gpu_gemm_shape *s = &p->shape;
     const int64_t groups =
         ceil_div(s->rows, t->rows) * ceil_div(s->columns, t->columns) * (int64_t)shape_count(&p->batch) * parts;
-    const int64_t at_once = max_i64(1, BUSY_ITEMS / items_of(t)); /* on a unit */
-    const int64_t rounds = ceil_div(groups, d->units * at_once);
-    const double sharing = (double)max_i64(2, min_i64(at_once, ceil_div(groups, d->units)));
-    const double depth = (double)ceil_div(ceil_div(s->depth, parts), t->depth) * t->depth;
-    const double computing = (double)rounds * sharing * depth * t->rows * t->columns / (t->efficiency * unit_rate);
-    const double adding = parts == 1 ? 0 : call_time + 4.0 * (double)(parts + 1) * s->out_size / memory_rate;
-    return (computing > call_time ? computing : call_time) + adding;
+    const int64_t on_unit = ceil_div(groups, d->units);
+    const int64_t at_once = min_i64(on_unit, max_i64(1, ITEMS_AT_ONCE / items_of(t)));
+    const int64_t steps = ceil_div(ceil_div(s->depth, parts), t->depth);
+    const double work = (double)on_unit * (double)(steps * t->depth) * t->rows * t->columns;
+    const double computing = work / (t->efficiency * item_rate * (double)(at_once * items_of(t)));
+    const double waiting = (double)(ceil_div(on_unit, at_once) * steps) * step_time;
+    const double adding = parts == 1 ? 0 : next_time + 4.0 * (double)(parts + 1) * s->out_size / memory_rate;
+    return kernel_time + computing + waiting + adding;
 }
 
 /* Keeps the `most` ways that take least. */
@@ -125,8 +128,8 @@ static void add_tile_options(struct gpu_making *m, const struct gpu_gemm *p, con
     const struct reading x = read_x(p), y = read_matrix(p, 1, s->columns, s->y_column, s->y_step);
     const bool by_4 = s->columns % 4 == 0 && s->out_row % 4 == 0 && is_by_4(p->steps[2], p->batch.rank) &&
                       s->out_size % 4 == 0 && t->c % 4 == 0;
-    gpu_option(m, "-DROWS=%d -DCOLUMNS=%d -DDEPTH=%d -DR=%d -DC=%d -DLANES=%d", t->rows, t->columns, t->depth, t->r,
-               t->c, LANES);
+    gpu_option(m, "-DROWS=%d -DCOLUMNS=%d -DDEPTH=%d -DR=%d -DC=%d -DSLICES=%d -DLANES=%d", t->rows, t->columns,
+               t->depth, t->r, t->c, t->slices, LANES);
     gpu_option(m, "-DX_ALONG=%d -DX_RUN=%d -DY_ALONG=%d -DY_RUN=%d -DOUT_RUN=%d", x.along_depth, x.run, y.along_depth,
                y.run, by_4 ? 4 : 1);
 }

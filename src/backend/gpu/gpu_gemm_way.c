@@ -23,8 +23,8 @@ static const char *name_of(struct arena *arena, const struct gpu_gemm_way *w)
 {
     if (!w->tile)
         return arena_printf(arena, "panels of %dx%d", w->panel.rows, w->panel.columns);
-    return arena_printf(arena, "tiles of %dx%dx%d by %dx%d in %lld", w->tile->rows, w->tile->columns, w->tile->depth,
-                        w->tile->r, w->tile->c, (long long)w->parts);
+    return arena_printf(arena, "tiles of %dx%dx%d by %dx%d and %d in %lld", w->tile->rows, w->tile->columns,
+                        w->tile->depth, w->tile->r, w->tile->c, w->tile->slices, (long long)w->parts);
 }
 
 static bool is_by_panels(const struct gpu_making *m)

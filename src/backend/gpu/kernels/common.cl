@@ -360,8 +360,8 @@ static inline real combine(int code, real a, real b)
 /* ---- followers: element-wise functions of what a kernel computes ----
  *
  * The kernel has FOLLOW_PARAMS behind its own parameters, and stores FOLLOWED(v, i) as element i of the result. Functions
- * are compiled in with -DFOLLOW=2, which says how many there are, and their numbers (-DCODE0=1 and so on); otherwise the chain
- * says both. */
+ * are compiled in with -DFOLLOW=2, which says how many there are, their numbers (-DCODE0=1 and so on), and of the other operand
+ * whether its step is 0 (-DALIKE0=1) and whether it is of halves (-DHALF0=0); otherwise the chain says all that. */
 
 /* As struct gpu_followers. Of a function of two, the other operand's element is i / step % period, or i where the step is
  * 0: a half or a float; among integers one of X. */
@@ -370,17 +370,18 @@ typedef struct {
     number a[4], b[4];
 } chain;
 
-static inline real follow(real v, int i, const chain *c, int k, int code, global const float *other)
+static inline real follow(real v, int i, const chain *c, int k, int code, bool is_alike, bool is_half,
+                          global const float *other)
 {
     if (code < GPU_BINARY)
         return function(code, v, c->a[k], c->b[k]);
     if (code >= GPU_GATED)
         return v * function(code - GPU_GATED, v, c->a[k], c->b[k]);
-    const int at = c->step[k] == 0 ? i : i / c->step[k] % c->period[k];
+    const int at = is_alike ? i : i / c->step[k] % c->period[k];
 #ifdef INT_MATH
     const real w = LOAD(X, (global const X *)other, at);
 #else
-    const real w = c->is_half[k] ? load_half((global const half *)other, at) : load_float(other, at);
+    const real w = is_half ? load_half((global const half *)other, at) : load_float(other, at);
 #endif
     return code < GPU_SWAPPED ? combine(code, v, w) : combine(code - GPU_SWAPPED, w, v);
 }
@@ -389,6 +390,14 @@ static inline real follow(real v, int i, const chain *c, int k, int code, global
 #define FOLLOWERS FOLLOW
 #else
 #define FOLLOWERS (c->count)
+#define ALIKE0 (c->step[0] == 0)
+#define ALIKE1 (c->step[1] == 0)
+#define ALIKE2 (c->step[2] == 0)
+#define ALIKE3 (c->step[3] == 0)
+#define HALF0 (c->is_half[0])
+#define HALF1 (c->is_half[1])
+#define HALF2 (c->is_half[2])
+#define HALF3 (c->is_half[3])
 #define CODE0 (c->code[0])
 #define CODE1 (c->code[1])
 #define CODE2 (c->code[2])
@@ -400,19 +409,19 @@ static inline real followed(real v, int i, const chain *c, global const float *p
 {
 #if !defined(FOLLOW) || FOLLOW > 0
     if (FOLLOWERS > 0)
-        v = follow(v, i, c, 0, CODE0, p0);
+        v = follow(v, i, c, 0, CODE0, ALIKE0, HALF0, p0);
 #endif
 #if !defined(FOLLOW) || FOLLOW > 1
     if (FOLLOWERS > 1)
-        v = follow(v, i, c, 1, CODE1, p1);
+        v = follow(v, i, c, 1, CODE1, ALIKE1, HALF1, p1);
 #endif
 #if !defined(FOLLOW) || FOLLOW > 2
     if (FOLLOWERS > 2)
-        v = follow(v, i, c, 2, CODE2, p2);
+        v = follow(v, i, c, 2, CODE2, ALIKE2, HALF2, p2);
 #endif
 #if !defined(FOLLOW) || FOLLOW > 3
     if (FOLLOWERS > 3)
-        v = follow(v, i, c, 3, CODE3, p3);
+        v = follow(v, i, c, 3, CODE3, ALIKE3, HALF3, p3);
 #endif
     return v;
 }
@@ -491,6 +500,8 @@ static inline bool window_reaches(const window *w, int axis, int at, int tap, in
 /* ---- products ---- */
 
 #define UNROLL _Pragma("unroll")
+#define PRAGMA(text) _Pragma(#text)
+#define UNROLL_BY(n) PRAGMA(unroll n)
 #ifdef INT_MATH
 #define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
 #else

@@ -2,11 +2,14 @@
 /* Products of matrices in tiles, and convolutions as such: the left operand's rows are then the windows of an image.
  *
  * A work-group computes ROWS x COLUMNS elements, DEPTH of the depth at a time in local memory, each work-item R x C of them in
- * registers. Options: types X, Y, B and O; X_RUN and Y_RUN (1 or 4: elements that are read together), X_ALONG and Y_ALONG
+ * registers. SLICES sets of work-items share the depth of a tile, each a piece of it; the first set adds their sums up, in
+ * order. Options: types X, Y, B and O; X_RUN and Y_RUN (1 or 4: elements that are read together), X_ALONG and Y_ALONG
  * (which way these stand: 1 along the depth, 0 along rows or columns); GATHER: x is an image; BIAS; OUT_RUN (1 or 4: results that are written together); PARTS: results are
  * parts of sums, which parts.cl adds up. LANES: work-items that stand next to each other in a row of a warp. */
+#define K_UNROLL 8 /* positions along the depth between jumps: more of them are built longer, and are hardly faster */
 #define ITEMS_C (COLUMNS / C)
-#define ITEMS (ITEMS_C * (ROWS / R))
+#define SLICE_ITEMS (ITEMS_C * (ROWS / R))
+#define ITEMS (SLICE_ITEMS * SLICES)
 #define LANE_ROWS (32 / LANES)
 #define R_RUN (R < 4 ? R : 4)
 #define C_RUN (C < 4 ? C : 4)
@@ -15,6 +18,8 @@
 #define Y_PITCH (COLUMNS + (Y_ALONG ? 4 : 0))
 #define X_LOADS (ROWS * DEPTH / X_RUN / ITEMS)
 #define Y_LOADS (COLUMNS * DEPTH / Y_RUN / ITEMS)
+#define X_SIZE (DEPTH * X_PITCH)
+#define Y_SIZE (DEPTH * Y_PITCH)
 
 /* Which elements of a tile of `rows` the item loads: the first, and how far the next is. */
 #define FIRST_DEPTH(along, run, rows) ((along) ? item % (DEPTH / (run)) * (run) : item / ((rows) / (run)))
@@ -41,7 +46,7 @@ typedef real4 run_4;
 #define GET_RUN(tile, out, size, run, tile_rows, at)                                                                   \
     UNROLL for (int g = 0; g < (size) / (run); g++)                                                                    \
     {                                                                                                                  \
-        local const real *from = &(tile)[g * ((tile_rows) / ((size) / (run))) + (at) * (run)];                         \
+        local const real *from = (tile) + g * ((tile_rows) / ((size) / (run))) + (at) * (run);                          \
         if ((run) == 4) {                                                                                              \
             const real4 v = *(local const real4 *)from;                                                                \
             (out)[g * 4] = v.x, (out)[g * 4 + 1] = v.y, (out)[g * 4 + 2] = v.z, (out)[g * 4 + 3] = v.w;                \
@@ -88,9 +93,10 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 product(global const X *restrict x, global const Y *restrict y, global const B *restrict bias,
         global O *restrict out, const gemm_shape s, const walk batches WINDOW_PARAM FOLLOW_PARAMS)
 {
-    local real x_tile[2][DEPTH * X_PITCH] __attribute__((aligned(16)));
-    local real y_tile[2][DEPTH * Y_PITCH] __attribute__((aligned(16)));
-    const int item = get_local_id(0), lane = item % 32, warp = item / 32;
+    local real tiles[2 * (X_SIZE + Y_SIZE)] __attribute__((aligned(32)));
+    local real *const x_tile = tiles, *const y_tile = tiles + 2 * X_SIZE;
+    const int item = get_local_id(0), slice = item / SLICE_ITEMS, in_slice = item % SLICE_ITEMS;
+    const int lane = in_slice % 32, warp = in_slice / 32;
     const int item_c = warp % (ITEMS_C / LANES) * LANES + lane % LANES;
     const int item_r = warp / (ITEMS_C / LANES) * LANE_ROWS + lane / LANES;
     const int batch = get_group_id(2) / s.parts, part = get_group_id(2) % s.parts;
@@ -149,13 +155,13 @@ product(global const X *restrict x, global const Y *restrict y, global const B *
     UNROLL for (int i = 0; i < X_LOADS; i++)                                                                           \
     {                                                                                                                  \
         PASTE(PUT_, X_RUN)                                                                                             \
-        (x_tile[which], X_PITCH, X_ALONG, x_depth + i * NEXT_DEPTH(X_ALONG, X_RUN, ROWS),                              \
+        (x_tile + (which) * X_SIZE, X_PITCH, X_ALONG, x_depth + i * NEXT_DEPTH(X_ALONG, X_RUN, ROWS),                              \
          x_row + i * NEXT_ROW(X_ALONG, X_RUN), x_run[i]);                                                              \
     }                                                                                                                  \
     UNROLL for (int i = 0; i < Y_LOADS; i++)                                                                           \
     {                                                                                                                  \
         PASTE(PUT_, Y_RUN)                                                                                             \
-        (y_tile[which], Y_PITCH, Y_ALONG, y_depth + i * NEXT_DEPTH(Y_ALONG, Y_RUN, COLUMNS),                           \
+        (y_tile + (which) * Y_SIZE, Y_PITCH, Y_ALONG, y_depth + i * NEXT_DEPTH(Y_ALONG, Y_RUN, COLUMNS),                           \
          y_column + i * NEXT_ROW(Y_ALONG, Y_RUN), y_run[i]);                                                           \
     }
 
@@ -170,11 +176,13 @@ product(global const X *restrict x, global const Y *restrict y, global const B *
             X_FETCH(depth_0 + DEPTH)
             Y_FETCH(depth_0 + DEPTH)
         }
-        UNROLL for (int k = 0; k < DEPTH; k++)
+        local const real *const x_now = x_tile + which * X_SIZE + slice * (X_SIZE / SLICES);
+        local const real *const y_now = y_tile + which * Y_SIZE + slice * (Y_SIZE / SLICES);
+        UNROLL_BY(K_UNROLL) for (int k = 0; k < DEPTH / SLICES; k++)
         {
             real a[R], b[C];
-            GET_RUN(&x_tile[which][k * X_PITCH], a, R, R_RUN, ROWS, item_r)
-            GET_RUN(&y_tile[which][k * Y_PITCH], b, C, C_RUN, COLUMNS, item_c)
+            GET_RUN(x_now + k * X_PITCH, a, R, R_RUN, ROWS, item_r)
+            GET_RUN(y_now + k * Y_PITCH, b, C, C_RUN, COLUMNS, item_c)
             UNROLL for (int i = 0; i < R; i++)
                 UNROLL for (int j = 0; j < C; j++)
                     sums[i][j] = MULTIPLY_ADD(a[i], b[j], sums[i][j]);
@@ -185,6 +193,21 @@ product(global const X *restrict x, global const Y *restrict y, global const B *
             barrier(CLK_LOCAL_MEM_FENCE);
         }
     }
+
+#if SLICES > 1
+    barrier(CLK_LOCAL_MEM_FENCE); /* the tiles are done with: sums lie there now */
+    UNROLL for (int i = 0; i < R; i++)
+        UNROLL for (int j = 0; j < C; j++)
+            if (slice > 0)
+                tiles[((slice - 1) * R * C + i * C + j) * SLICE_ITEMS + in_slice] = sums[i][j];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (slice > 0)
+        return;
+    for (int other = 0; other < SLICES - 1; other++)
+        UNROLL for (int i = 0; i < R; i++)
+            UNROLL for (int j = 0; j < C; j++)
+                sums[i][j] += tiles[(other * R * C + i * C + j) * SLICE_ITEMS + in_slice];
+#endif
 
     UNROLL for (int i = 0; i < R; i++)
     {
