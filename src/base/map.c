@@ -132,20 +132,6 @@ uint32_t map_fetch(const struct map *map, const char *bytes, size_t length)
     return hash;
 }
 
-void map_expect(struct map *map, const char *key)
-{
-    map->expected[1] = map->expected[0];
-    map->expected[0] = (struct map_key){key, map_fetch(map, key, strlen(key))};
-}
-
-static uint32_t expected_hash(const struct map *map, const char *key)
-{
-    for (size_t i = 0; i < COUNT_OF(map->expected); i++)
-        if (map->expected[i].key == key)
-            return map->expected[i].hash;
-    return hash_of(map, key);
-}
-
 static struct map_slot *slot_for(struct map *map, const char *key, uint32_t hash)
 {
     bool found;
@@ -163,12 +149,12 @@ static struct map_slot *slot_for(struct map *map, const char *key, uint32_t hash
 
 void map_put(struct map *map, const char *key, uint32_t value)
 {
-    slot_for(map, key, expected_hash(map, key))->value = value;
+    slot_for(map, key, hash_of(map, key))->value = value;
 }
 
 uint32_t map_add(struct map *map, const char *key, uint32_t value)
 {
-    return map_add_fetched(map, key, expected_hash(map, key), value);
+    return map_add_fetched(map, key, hash_of(map, key), value);
 }
 
 uint32_t map_add_fetched(struct map *map, const char *key, uint32_t hash, uint32_t value)

@@ -13,10 +13,6 @@ struct map {
     struct arena *arena;
     struct map_slot *slots;
     size_t n_slots, capacity, count;
-    struct map_key {
-        const char *key;
-        uint32_t hash;
-    } expected[2]; /* by map_expect: the newest, and the one before it */
 };
 
 void map_init(struct map *map, struct arena *arena);
@@ -24,12 +20,8 @@ void map_init(struct map *map, struct arena *arena);
 void map_reserve(struct map *map, size_t count);
 /* Gives the entries' memory back, as far as the arena can; the map is empty then. */
 void map_release(struct map *map);
-/* Says that this very string will be put or added soon, as the next key but one at most: the slot is on the way to the
- * processor meanwhile. The string is borrowed as keys are, whether it is added or not. A table of many entries lies in
- * memory that no cache holds. */
-void map_expect(struct map *map, const char *key);
-/* For a key whose text is there before the string: its hash, whose slot is fetched as by map_expect; and map_add for a
- * key of that hash. */
+/* The hash of a key that is put or added soon, whose slot is on the way to the processor meanwhile: a table of many
+ * entries lies in memory that no cache holds. And map_add for a key of that hash. */
 uint32_t map_fetch(const struct map *map, const char *bytes, size_t length);
 uint32_t map_add_fetched(struct map *map, const char *key, uint32_t hash, uint32_t value);
 /* The value of key, or MAP_NONE. */

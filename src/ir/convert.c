@@ -326,7 +326,8 @@ void convert_elements(void *to, enum dtype to_dtype, const void *from, enum dtyp
         load_doubles(to, from, from_dtype, count);
         return;
     }
-    if (from_dtype == DT_FLOAT64 && dtype_is_float(to_dtype) && (uintptr_t)from % sizeof(double) == 0) {
+    if (from_dtype == DT_FLOAT64 && dtype_is_float(to_dtype) && !dtype_is_small_float(to_dtype) &&
+        (uintptr_t)from % sizeof(double) == 0) {
         store_doubles(to, to_dtype, from, count);
         return;
     }

@@ -2,7 +2,6 @@
 #include "backend/gpu/gpu_cache_inside.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,20 +61,27 @@ static bool add_graph(struct gpu_cache *cache, const struct gpu_container *conta
 static bool read_graph(const char *line, size_t length, struct gpu_container *container, struct gpu_graph_options *o)
 {
     char copy[160];
-    unsigned n[5];
+    const char *at = copy;
+    uint64_t numbers[7]; /* the first is a hash, in hexadecimal */
     if (length >= sizeof(copy))
         return false;
     memcpy(copy, line, length);
     copy[length] = '\0';
-    if (sscanf(copy, "%16" SCNx64 " %20" SCNu64 " %1u %1u %1u %1u %1u", &container->hash, &container->size, &n[0],
-               &n[1], &n[2], &n[3], &n[4]) != 7 ||
-        n[0] > GPU_PERFORMANCE_LOW || n[1] > GPU_PRECISION_HYBRID)
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+        char *end;
+        numbers[i] = strtoull(at, &end, i == 0 ? 16 : 10);
+        if (end == at)
+            return false;
+        at = end;
+    }
+    if (numbers[2] > GPU_PERFORMANCE_LOW || numbers[3] > GPU_PRECISION_HYBRID)
         return false;
-    *o = (struct gpu_graph_options){.performance = (enum gpu_performance)n[0],
-                                    .precision = (enum gpu_precision)n[1],
-                                    .no_fusion = n[2] != 0,
-                                    .no_recording = n[3] != 0,
-                                    .has_own_places = n[4] != 0};
+    *container = (struct gpu_container){.hash = numbers[0], .size = numbers[1]};
+    *o = (struct gpu_graph_options){.performance = (enum gpu_performance)numbers[2],
+                                    .precision = (enum gpu_precision)numbers[3],
+                                    .no_fusion = numbers[4] != 0,
+                                    .no_recording = numbers[5] != 0,
+                                    .has_own_places = numbers[6] != 0};
     return true;
 }
 
