@@ -52,7 +52,7 @@ static double peak_megabytes(void)
         if (strncmp(line, "VmHWM:", 6) == 0)
             kibibytes = strtoul(line + 6, NULL, 10);
     if (status)
-        fclose(status);
+        (void)fclose(status);
     return (double)kibibytes * 1024e-6;
 }
 
