@@ -20,7 +20,7 @@ OPTIONS = {
     "pack": "PANEL=16",
     "panels": "R=4 PANEL=16 VECTOR=8 BIAS",
     "reduce": "GROUP=64",
-    "tiles": "ROWS=64 COLUMNS=64 DEPTH=16 R=4 C=4 LANES=16 X_ALONG=1 X_RUN=4 Y_ALONG=0 Y_RUN=4 OUT_RUN=4 GATHER BIAS",
+    "tiles": "ROWS=64 COLUMNS=64 DEPTH=16 R=4 C=4 SLICES=2 LANES=16 X_ALONG=1 X_RUN=4 Y_ALONG=0 Y_RUN=4 OUT_RUN=4 GATHER BIAS",
 }
 TYPES = [f"{operand}=half" for operand in "XYBOSPQ"]
 
