@@ -13,7 +13,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-from workshop import HOST_LIBS, SDK, fill_in, generate, make, registration  # noqa: E402
+from workshop import HOST_LIBS, fill_in, generate, make, registration  # noqa: E402
 from checks import Checks, run  # noqa: E402
 from onnx_writer import FLOAT, Model  # noqa: E402
 
@@ -100,11 +100,8 @@ def places(checks, folder):
 def one_library(checks, folder):
     """Registration and implementation, linked to one library."""
     objects = sorted((folder / "Twice" / "obj").rglob("*.o"))
-    jni = folder / "Twice" / "jni" / "src"
     both = folder / "libboth.so"
-    includes = [f"-I{place}" for place in (SDK, SDK / "QNN", SDK / "CustomOp", folder / "Twice/include/utils")]
-    done = subprocess.run(["c++", "-std=c++11", "-fPIC", "-shared", "-fvisibility=hidden", *includes,
-                           jni / "reg" / "TwiceRegLib.cpp", *objects, "-o", both], capture_output=True, text=True, check=False)
+    done = subprocess.run(["c++", "-shared", *objects, "-o", both], capture_output=True, text=True, check=False)
     if checks.check("one: links", done.returncode == 0, done.stderr[-1500:]):
         numbers(checks, "one library", folder, execute(folder, "./libboth.so"))
 
