@@ -189,7 +189,7 @@ static void fill_types(const struct op_node *n, const struct tf_arg_def *args, s
     }
 }
 
-static const struct input_defs *find_inputs(const char *op)
+const void *tf_types_of(const char *op)
 {
     const struct input_defs key = {.op = op};
     return bsearch(&key, inputs, COUNT_OF(inputs), sizeof inputs[0], inputs_by_op);
@@ -198,7 +198,7 @@ static const struct input_defs *find_inputs(const char *op)
 uint32_t tf_input_count(const struct fw_node *n)
 {
     const struct op_node node = {n->op->type, n->attrs, n->n_attrs};
-    const struct input_defs *known = find_inputs(n->op->type);
+    const struct input_defs *known = n->op->types;
     uint64_t count = 0;
     if (find_attr(&node, MERGE_SIDES)) /* it has an input more */
         return UINT32_MAX;
@@ -215,7 +215,7 @@ void tf_operand_types(const struct fw_node *n, uint8_t *in, uint8_t *out)
 {
     const struct op_node node = {n->op->type, n->attrs, n->n_attrs};
     const struct tf_op_def *def = tf_find_op(n->op->type);
-    const struct input_defs *known = find_inputs(n->op->type);
+    const struct input_defs *known = n->op->types;
     if (!def && !known)
         def = n->op->definition;
     if (known)

@@ -41,6 +41,8 @@ enum tf_found tf_output_index(const struct tf_op_def *def, const struct fw_attr 
  * something that has no type here (a resource, complex numbers). */
 enum dtype tf_output_dtype(const char *op, const struct fw_attr *attrs, size_t n_attrs, uint32_t output);
 
+/* What is known of such an operator's inputs, for fw_op.types; NULL: nothing. */
+const void *tf_types_of(const char *op);
 /* How many inputs the node must have; UINT32_MAX where the definition or an attribute that says it is not known. */
 uint32_t tf_input_count(const struct fw_node *n);
 /* What the definition of the node's operator, TensorFlow's or else the model's, says of the types of inputs and outputs

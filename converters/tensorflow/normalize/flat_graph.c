@@ -62,6 +62,7 @@ static const struct fw_op *op_of(struct normalize *nz, const char *type)
         return nz->model->ops.data[at];
     struct fw_op *op = arena_new(nz->m->memory.graph, struct fw_op);
     *op = (struct fw_op){.type = arena_strdup(nz->m->memory.kept, type),
+                         .types = tf_types_of(type),
                          .domain = "",
                          .overload = "",
                          .index = (uint32_t)nz->model->ops.count};
