@@ -11,7 +11,6 @@
 #include "backend/gpu/gpu_context.h"
 #include "backend/gpu/gpu_tuning.h"
 #endif
-#include "base/struct_size.h"
 
 odlc_gpu *odlc_gpu_new(void)
 {

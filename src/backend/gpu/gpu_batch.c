@@ -89,17 +89,23 @@ static const char *refuse_patches(const struct gpu *gpu, const struct graph *g, 
                                                                          : gpu_refuse_move(gpu, g, n);
 }
 
+/* The function takes a window behind what begin gives. */
+static odlc_status prepare_window(struct gpu_making *m, const char *function, bool has_zero, const struct window *w)
+{
+    const struct gpu_window window = gpu_window_of(w);
+    struct gpu_call *call;
+    TRY(begin(m, function, has_zero, &call));
+    gpu_arg_bytes(call, &window, sizeof(window));
+    return end(m, call);
+}
+
 static odlc_status prepare_patches(struct gpu_making *m)
 {
     const struct node *n = gpu_node(m, 0);
     struct window w;
-    struct gpu_call *call;
     if (window_read_patches(&w, n, &node_input(m->scope->graph, n, 0)->type->shape))
         return ODLC_ERR_INVALID;
-    const struct gpu_window window = gpu_window_of(&w);
-    TRY(begin(m, "patches", true, &call));
-    gpu_arg_bytes(call, &window, sizeof(window));
-    return end(m, call);
+    return prepare_window(m, "patches", true, &w);
 }
 
 const struct gpu_op gpu_patches = {.refuse = refuse_patches, .prepare = prepare_patches, .is_raw = gpu_moves_raw};
@@ -129,13 +135,9 @@ static const char *refuse_image(const struct gpu *gpu, const struct graph *g, co
 static odlc_status prepare_image(struct gpu_making *m)
 {
     struct window w;
-    struct gpu_call *call;
     if (read_image(&w, m->scope->graph, gpu_node(m, 0)))
         return ODLC_ERR_INVALID;
-    const struct gpu_window window = gpu_window_of(&w);
-    TRY(begin(m, "image", false, &call));
-    gpu_arg_bytes(call, &window, sizeof(window));
-    return end(m, call);
+    return prepare_window(m, "image", false, &w);
 }
 
 const struct gpu_op gpu_image = {.refuse = refuse_image, .prepare = prepare_image, .is_raw = is_of_numbers};
