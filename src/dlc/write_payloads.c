@@ -43,6 +43,7 @@ struct worker {
     uint32_t number;           /* likewise, and: */
     const char *name;
     const struct file *source; /* of its bytes; NULL: memory */
+    bool as_mapped;            /* the bytes come as they are mapped */
     odlc_status status;        /* not ODLC_OK: the payload at work failed, or: */
     odlc_status told;          /* not ODLC_OK: whoever wants to know the progress asked to stop */
 };
@@ -52,7 +53,8 @@ struct worker {
 static odlc_status emit(void *user, uint64_t offset, const void *bytes, size_t size)
 {
     struct worker *w = user;
-    return zip_part_write(&w->part, STREAM_HEADER + w->pos + offset, bytes, size);
+    uint64_t at = STREAM_HEADER + w->pos + offset;
+    return w->as_mapped ? zip_part_write_mapped(&w->part, at, bytes, size) : zip_part_write(&w->part, at, bytes, size);
 }
 
 static odlc_status stream_strings(struct worker *w, const struct view *view)
@@ -91,11 +93,13 @@ static odlc_status stream_payload(struct worker *w, const struct dlc_payload *pa
 {
     struct view_tiles tiles;
     w->pos = payload->pos;
+    w->as_mapped = false;
     if (from == 0)
         TRY(write_length(w, payload, end));
     if (payload->dtype == DT_STRING)
         return stream_strings(w, payload->view);
     view_tiles_start(payload->view, payload->dtype, w->s->mapped, &tiles);
+    w->as_mapped = view_tiles_as_mapped(&tiles);
     for (uint64_t i = from; i < min_u64(to, tiles.count); i++)
         TRY(stream_tile(w, &tiles, i));
     return ODLC_OK;
@@ -156,7 +160,7 @@ static odlc_status do_job(struct worker *w, const struct place *from, const stru
             break;
         at.tile = 0;
     }
-    return zip_part_flush(&w->part);
+    return ODLC_OK;
 }
 
 /* Only the thread that was there before says how far the work is: to the start of its job, about. */
@@ -179,6 +183,8 @@ static void *work(void *object)
         if (w->status == ODLC_OK)
             w->status = do_job(w, &from, &to);
     }
+    if (w->status == ODLC_OK)
+        w->status = zip_part_flush(&w->part);
     if (w->status != ODLC_OK) {
         pthread_mutex_lock(&w->s->lock);
         w->s->stop = true;

@@ -63,26 +63,38 @@ odlc_status zip_write(struct zip_writer *zip, const void *bytes, size_t size) MU
 odlc_status zip_zeros(struct zip_writer *zip, uint64_t size) MUST_USE;
 /* Puts bytes in the place of zeros that the entry at work has at that offset. */
 odlc_status zip_fill(struct zip_writer *zip, uint64_t offset, const void *bytes, size_t size) MUST_USE;
+/* Bytes wait for those behind them until a piece of the file is full, which is written at less cost than its parts. */
+enum { ZIP_WINDOW = 64 * 1024, ZIP_RUNS = 16 };
+
+/* Bytes that follow each other in the entry. */
+struct zip_run {
+    uint8_t *window;   /* ZIP_WINDOW bytes */
+    size_t waiting;    /* bytes in it, which are not written yet */
+    uint64_t end;      /* in the entry, of those that are written */
+    uint64_t last_use; /* 0: none */
+    uint32_t crc;      /* of those that are written */
+};
+
 /* The rest of an entry can come in any order and from several threads: each thread writes through a zip_part of its
- * own, and all parts together write every byte once. */
+ * own, and all parts together write every byte once. A part goes on with several runs by turns, as the tiles of a
+ * filter do. */
 struct zip_part {
     const struct zip_writer *zip;
-    uint8_t *buffer;  /* ZIP_PART_BUFFER bytes; small pieces that follow each other are written together */
-    uint64_t at;      /* of the buffer in the entry */
-    size_t buffered;  /* bytes */
-    uint64_t run_end; /* of the bytes that follow each other in the entry and whose CRC is at work */
-    uint32_t run_crc;
-    uint32_t crc;     /* the share of the bytes written so far in the entry's CRC */
+    struct zip_run runs[ZIP_RUNS];
+    uint64_t uses;
+    uint32_t crc;     /* the share of the runs that ended in the entry's CRC */
     uint64_t written; /* bytes */
     int error;        /* errno of the first write that failed, or 0 */
 };
 
-enum { ZIP_PART_BUFFER = 128 * 1024 };
-
 struct zip_part zip_part_new(struct arena *arena, const struct zip_writer *zip);
-/* Writes to an offset in the entry. Both set part->error when they fail, with ODLC_ERR_IO, and use neither an arena nor
- * diagnostics. */
+/* Writes to an offset in the entry. All three set part->error when they fail, with ODLC_ERR_IO, and use neither an
+ * arena nor diagnostics. */
 odlc_status zip_part_write(struct zip_part *part, uint64_t offset, const void *bytes, size_t size) MUST_USE;
+/* The same for bytes of a mapped file, which the system alone touches before they are written: EFAULT when the file
+ * became shorter. */
+odlc_status zip_part_write_mapped(struct zip_part *part, uint64_t offset, const void *bytes, size_t size) MUST_USE;
+/* All bytes are written afterwards. */
 odlc_status zip_part_flush(struct zip_part *part) MUST_USE;
 /* Before the first part is written to: the bytes that zip_write took so far go to the file. */
 odlc_status zip_parts_begin(struct zip_writer *zip) MUST_USE;

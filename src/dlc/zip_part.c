@@ -12,7 +12,11 @@ enum { WORTH_RESERVING = 1024 * 1024 }; /* bytes */
 
 struct zip_part zip_part_new(struct arena *arena, const struct zip_writer *zip)
 {
-    return (struct zip_part){.zip = zip, .buffer = arena_alloc(arena, ZIP_PART_BUFFER)};
+    struct zip_part part = {.zip = zip};
+    uint8_t *windows = arena_alloc(arena, (uint64_t)ZIP_RUNS * ZIP_WINDOW);
+    for (size_t i = 0; i < ZIP_RUNS; i++)
+        part.runs[i].window = windows + i * ZIP_WINDOW;
+    return part;
 }
 
 static uint32_t moved_on(uint32_t crc, uint64_t length)
@@ -35,54 +39,98 @@ static const struct dlc_entry *entry_at_work(const struct zip_writer *zip)
     return &zip->entries[zip->count];
 }
 
-static void end_run(struct zip_part *part)
+/* Bytes at the run's end go to the file. They are written before their CRC is computed: when they are of a mapped file
+ * that became shorter, the write says so, and the CRC would need them. */
+static odlc_status write_at_end(struct zip_part *part, struct zip_run *run, const void *bytes, size_t size)
 {
-    if (part->run_crc)
-        part->crc ^= moved_on(part->run_crc, entry_at_work(part->zip)->size - part->run_end);
-    part->run_crc = 0;
+    part->error = out_write_at(part->zip->out, entry_at_work(part->zip)->offset + run->end, bytes, size);
+    if (part->error)
+        return ODLC_ERR_IO;
+    run->crc = crc32_gzip_refl(run->crc, bytes, size);
+    run->end += size;
+    part->written += size;
+    return ODLC_OK;
 }
 
-/* The bytes are written before their CRC is computed: when they are of a mapped file that became shorter, the write
- * says so, and the CRC would need them. */
-static odlc_status write_through(struct zip_part *part, uint64_t offset, const void *bytes, size_t size)
+static odlc_status write_window(struct zip_part *part, struct zip_run *run)
 {
-    enum { STEP = 64 * 1024 }; /* what was written is still in the cache when its CRC is computed */
+    size_t waiting = run->waiting;
+    run->waiting = 0;
+    return waiting ? write_at_end(part, run, run->window, waiting) : ODLC_OK;
+}
+
+static odlc_status end_run(struct zip_part *part, struct zip_run *run)
+{
+    TRY(write_window(part, run));
+    if (run->crc)
+        part->crc ^= moved_on(run->crc, entry_at_work(part->zip)->size - run->end);
+    run->crc = 0;
+    return ODLC_OK;
+}
+
+/* The run that goes on at the offset: in place of the one that was not written to for the longest time, unless one ends
+ * there. */
+static odlc_status run_for(struct zip_part *part, uint64_t offset, struct zip_run **run)
+{
+    struct zip_run *oldest = part->runs;
+    for (size_t i = 0; i < ZIP_RUNS; i++) {
+        *run = &part->runs[i];
+        if ((*run)->last_use && (*run)->end + (*run)->waiting == offset)
+            return ODLC_OK;
+        if ((*run)->last_use < oldest->last_use)
+            oldest = *run;
+    }
+    TRY(end_run(part, oldest));
+    oldest->end = offset;
+    *run = oldest;
+    return ODLC_OK;
+}
+
+/* Bytes up to the window's end, at most. */
+static size_t room_in_window(const struct zip_part *part, const struct zip_run *run, size_t size)
+{
+    uint64_t at = entry_at_work(part->zip)->offset + run->end + run->waiting;
+    return min_u64(ZIP_WINDOW - at % ZIP_WINDOW, size);
+}
+
+odlc_status zip_part_write(struct zip_part *part, uint64_t offset, const void *bytes, size_t size)
+{
     const uint8_t *p = bytes;
-    uint64_t entry = entry_at_work(part->zip)->offset;
-    if (part->run_end != offset)
-        end_run(part);
-    part->run_end = offset;
+    struct zip_run *run;
+    TRY(run_for(part, offset, &run));
+    run->last_use = ++part->uses;
     for (size_t n; size; size -= n, p += n) {
-        uint64_t at = entry + part->run_end;
-        n = min_u64(STEP - at % STEP, size);
-        part->error = out_write_at(part->zip->out, at, p, n);
-        if (part->error)
-            return ODLC_ERR_IO;
-        part->run_crc = crc32_gzip_refl(part->run_crc, p, n);
-        part->run_end += n;
-        part->written += n;
+        n = room_in_window(part, run, size);
+        if (n == ZIP_WINDOW) {
+            TRY(write_at_end(part, run, p, n));
+            continue;
+        }
+        memcpy(run->window + run->waiting, p, n);
+        run->waiting += n;
+        if (room_in_window(part, run, ZIP_WINDOW) == ZIP_WINDOW)
+            TRY(write_window(part, run));
+    }
+    return ODLC_OK;
+}
+
+odlc_status zip_part_write_mapped(struct zip_part *part, uint64_t offset, const void *bytes, size_t size)
+{
+    const uint8_t *p = bytes;
+    struct zip_run *run;
+    TRY(run_for(part, offset, &run));
+    run->last_use = ++part->uses;
+    TRY(write_window(part, run));
+    for (size_t n; size; size -= n, p += n) {
+        n = room_in_window(part, run, size);
+        TRY(write_at_end(part, run, p, n));
     }
     return ODLC_OK;
 }
 
 odlc_status zip_part_flush(struct zip_part *part)
 {
-    size_t buffered = part->buffered;
-    part->buffered = 0;
-    return write_through(part, part->at, part->buffer, buffered);
-}
-
-odlc_status zip_part_write(struct zip_part *part, uint64_t offset, const void *bytes, size_t size)
-{
-    if (part->buffered && (part->at + part->buffered != offset || size > ZIP_PART_BUFFER - part->buffered))
-        TRY(zip_part_flush(part));
-    if (size >= ZIP_PART_BUFFER / 2 && !part->buffered)
-        return write_through(part, offset, bytes, size);
-    if (!part->buffered)
-        part->at = offset;
-    if (size)
-        memcpy(part->buffer + part->buffered, bytes, size);
-    part->buffered += size;
+    for (size_t i = 0; i < ZIP_RUNS; i++)
+        TRY(end_run(part, &part->runs[i]));
     return ODLC_OK;
 }
 
@@ -99,10 +147,8 @@ odlc_status zip_parts_end(struct zip_writer *zip, const struct zip_part *parts, 
     const struct dlc_entry *entry = entry_at_work(zip);
     uint32_t crc = moved_on(zip->crc, entry->offset + entry->size - out_offset(zip->out));
     for (uint32_t i = 0; i < count; i++) {
-        struct zip_part part = parts[i];
-        end_run(&part);
-        crc ^= part.crc;
-        TRY(out_skip(zip->out, part.written));
+        crc ^= parts[i].crc;
+        TRY(out_skip(zip->out, parts[i].written));
     }
     zip->crc = crc;
     return ODLC_OK;

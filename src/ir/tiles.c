@@ -145,6 +145,12 @@ void view_tiles_start(const struct view *view, enum dtype as, uint64_t mapped, s
         out->count *= (uint64_t)ceil_div(out->dims[i], out->box.extent[i]);
 }
 
+bool view_tiles_as_mapped(const struct view_tiles *t)
+{
+    return t->in_order && !t->converts && !t->reads && t->view->file && !t->view->splat &&
+           t->total * t->box.size >= PAGE;
+}
+
 /* ---- where tiles are made ---- */
 
 struct tile_space tile_space_new(struct arena *arena, uint64_t elements)

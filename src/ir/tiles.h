@@ -36,6 +36,9 @@ struct tile_space {
 /* A permuted view of a file touches pages all over it: one of more than `mapped` bytes is read instead, in tiles of up
  * to a fifth of that. */
 void view_tiles_start(const struct view *view, enum dtype as, uint64_t mapped, struct view_tiles *out);
+/* Whether the bytes that are handed out are those of the mapping, which only the system may touch: a file that became
+ * shorter would be a signal. */
+bool view_tiles_as_mapped(const struct view_tiles *tiles);
 /* Bytes of permuted views that all threads together may have mapped. */
 #define TILES_MAPPED (UINT64_C(20) << 20)
 /* Space for the tiles of any view of at most so many elements; or for those of one, which is less. */
