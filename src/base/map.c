@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/pages.h"
 
 /* Slots are sorted by hash: an entry stands at the place that its hash has in the table, or behind it where the slots
  * in between are taken by entries of smaller (or equal) hashes. So the table grows in place, in one walk over it, and a
@@ -14,7 +15,7 @@ struct map_slot {
     uint32_t value;
 };
 
-enum { FIRST_CAPACITY = 16, DOUBLING_ENDS = 4096, LONGEST_TAIL = 256 };
+enum { FIRST_CAPACITY = 16, DOUBLING_ENDS = 4096, LONGEST_TAIL = 256, POPULATED = 4096 /* slots */ };
 
 void map_init(struct map *map, struct arena *arena)
 {
@@ -86,6 +87,8 @@ static void grow(struct map *map, size_t capacity)
     for (bool fits = false; !fits; capacity += capacity / 4) {
         size_t n_old = map->n_slots, n_slots = slots_for(capacity);
         map->slots = arena_grow(map->arena, map->slots, n_old * sizeof *map->slots, n_slots * sizeof *map->slots);
+        if (n_slots - n_old >= POPULATED) /* entries come to all pages, and free slots are looked at before */
+            pages_populate(map->slots + n_old, (n_slots - n_old) * sizeof *map->slots);
         map->n_slots = n_slots;
         map->capacity = capacity;
         fits = spread(map, n_slots, pack(map, n_slots, n_old));
@@ -132,6 +135,24 @@ uint32_t map_fetch(const struct map *map, const char *bytes, size_t length)
     return hash;
 }
 
+void map_expect(struct map *map, const char *key)
+{
+    map->expected[1] = map->expected[0];
+    map->expected[0] = (struct map_expected){key, map_fetch(map, key, strlen(key))};
+}
+
+/* An expectation is met once. */
+static uint32_t expected_hash_of(struct map *map, const char *key)
+{
+    for (size_t i = 0; i < COUNT_OF(map->expected); i++) {
+        if (map->expected[i].key == key) {
+            map->expected[i].key = NULL;
+            return map->expected[i].hash;
+        }
+    }
+    return hash_of(map, key);
+}
+
 static struct map_slot *slot_for(struct map *map, const char *key, uint32_t hash)
 {
     bool found;
@@ -154,7 +175,7 @@ void map_put(struct map *map, const char *key, uint32_t value)
 
 uint32_t map_add(struct map *map, const char *key, uint32_t value)
 {
-    return map_add_fetched(map, key, hash_of(map, key), value);
+    return map_add_fetched(map, key, expected_hash_of(map, key), value);
 }
 
 uint32_t map_add_fetched(struct map *map, const char *key, uint32_t hash, uint32_t value)

@@ -13,6 +13,10 @@ struct map {
     struct arena *arena;
     struct map_slot *slots;
     size_t n_slots, capacity, count;
+    struct map_expected {
+        const char *key; /* NULL: none */
+        uint32_t hash;
+    } expected[2]; /* by map_expect, the newest first */
 };
 
 void map_init(struct map *map, struct arena *arena);
@@ -24,6 +28,8 @@ void map_release(struct map *map);
  * entries lies in memory that no cache holds. And map_add for a key of that hash. */
 uint32_t map_fetch(const struct map *map, const char *bytes, size_t length);
 uint32_t map_add_fetched(struct map *map, const char *key, uint32_t hash, uint32_t value);
+/* map_fetch of a key that map_add gets soon, at this address and unchanged, with one other expected before at most. */
+void map_expect(struct map *map, const char *key);
 /* The value of key, or MAP_NONE. */
 uint32_t map_get(const struct map *map, const char *key);
 /* Sets key to value (which must not be MAP_NONE), replacing an earlier one. */

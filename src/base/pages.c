@@ -18,6 +18,14 @@ void pages_forget(void *bytes, size_t size)
         (void)madvise((unsigned char *)bytes + (from - at), to - from, MADV_DONTNEED);
 }
 
+void pages_populate(void *bytes, size_t size)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)bytes;
+    const uintptr_t from = (at + page - 1) / page * page, to = (at + size) / page * page;
+    if (from < to)
+        (void)madvise((unsigned char *)bytes + (from - at), to - from, MADV_POPULATE_WRITE);
+}
+
 #if ADDRESS_SANITIZER /* pages_heap.c has the rest */
 #include <sanitizer/asan_interface.h>
 

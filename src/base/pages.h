@@ -28,6 +28,10 @@ void pages_unmap(void *pages, size_t size);
  * lost. */
 void pages_forget(void *bytes, size_t size);
 
+/* Gives the pages of such bytes memory at once, where the system can: all of them will be written to, and page by page
+ * costs more, most of all where pages are read before. */
+void pages_populate(void *bytes, size_t size);
+
 /* Room for size bytes, of which few will be used: only pages that were written to count as memory. NULL when there is
  * no room. AddressSanitizer finds reads of bytes that pages_use was not called for (in the first 64 MiB). */
 void *pages_reserve(size_t size);

@@ -21,10 +21,10 @@ void graph_reserve(struct graph *g, size_t n_tensors, size_t n_nodes)
     map_reserve(&g->node_names, g->node_names.count + n_nodes);
 }
 
-void graph_expect(const struct graph *g, const char *tensor, const char *node)
+void graph_expect(struct graph *g, const char *tensor, const char *node)
 {
-    map_fetch(&g->tensor_names, tensor, strlen(tensor));
-    map_fetch(&g->node_names, node, strlen(node));
+    map_expect(&g->tensor_names, tensor);
+    map_expect(&g->node_names, node);
 }
 
 static const struct tensor *operand(const struct graph *g, const tensor_id *ids, uint32_t count, uint32_t i)

@@ -219,14 +219,16 @@ START_TEST(map_grows_at_any_size)
 }
 END_TEST
 
-/* Two tables that are filled alike, one of them by hashes. */
+/* Tables that are filled alike, one of them by hashes, one with keys that are expected, the one before of which is
+ * added late. */
 START_TEST(fetched_keys_are_as_any_others)
 {
     enum { KEYS = 20000 };
     size_t wrong = 0;
     const char **keys = arena_array(arena, const char *, KEYS);
-    struct map plain, fetched;
+    struct map plain, fetched, expecting;
     map_init(&plain, arena);
+    map_init(&expecting, arena);
     map_init(&fetched, arena);
     for (uint32_t i = 0; i < KEYS; i++)
         keys[i] = arena_printf(arena, "/block%u/Mul_%u", i % 7000, i % 3); /* many come twice */
@@ -236,11 +238,18 @@ START_TEST(fetched_keys_are_as_any_others)
         if (i + 1 < KEYS)
             next = map_fetch(&fetched, keys[i + 1], strlen(keys[i + 1]));
         wrong += map_add(&plain, keys[i], i) != map_add_fetched(&fetched, keys[i], hash, i);
+        map_expect(&expecting, keys[i]);
+        if (i > 0)
+            map_add(&expecting, keys[i - 1], i - 1);
     }
+    map_add(&expecting, keys[KEYS - 1], KEYS - 1);
+    map_add(&expecting, keys[KEYS - 1], 0); /* expected once, added twice */
     for (uint32_t i = 0; i < KEYS; i++)
-        wrong += map_get(&plain, keys[i]) != map_get(&fetched, keys[i]) || map_get(&fetched, keys[i]) > i;
+        wrong += map_get(&plain, keys[i]) != map_get(&fetched, keys[i]) || map_get(&fetched, keys[i]) > i ||
+                 map_get(&plain, keys[i]) != map_get(&expecting, keys[i]);
     ck_assert_uint_eq(wrong, 0);
     ck_assert_uint_eq(plain.count, fetched.count);
+    ck_assert_uint_eq(plain.count, expecting.count);
 }
 END_TEST
 
