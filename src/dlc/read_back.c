@@ -11,10 +11,19 @@
 
 enum { RESIDENT = 1024 * 1024, FAULT_AROUND = 64 * 1024 }; /* pages come in groups of up to the latter */
 
+/* A scalar attribute that was found to be as meant, and where its bytes are: its table, the text and the table that it
+ * leads to, behind it. The same bytes that lead to the same vtables say the same. */
+struct found_scalar {
+    struct dlc_attr meant;
+    uint64_t at;
+    uint32_t scalar, size; /* of the second table behind `at`, of all bytes; 0: nothing was found */
+};
+
 struct read_back {
     const struct dlc_writing *w;
     struct file *file;
-    uint64_t touched; /* bytes since pages were given back */
+    uint64_t touched;                         /* bytes since pages were given back */
+    struct found_scalar found[KNOWN_SCALARS]; /* by place_of_scalar */
 };
 
 static odlc_status differs(const struct read_back *r, const char *node, const char *what, const char *name)
@@ -67,20 +76,80 @@ static bool same_tensor(struct fb_table t, const struct dlc_tensor *meant)
     return same_v4_tensor(t, meant) && same_quantization(v4_tensor_quantization(t), meant);
 }
 
-static bool same_attribute(struct fb_table t, const struct dlc_attr *meant)
+/* Bytes from `at` to the end of a table and of its text, which stands behind it; more than can be when it does not. */
+static uint64_t size_with_text(uint64_t at, struct fb_table t, unsigned slot)
 {
-    if (!same_v4_attribute(t, meant))
-        return false;
-    return meant->kind == DLC_TENSOR ? same_tensor(v4_attribute_tensor(t), meant->tensor)
-                                     : same_v4_scalar(v4_attribute_scalar(t), meant);
+    const char *text = fb_string(t, slot);
+    const uint64_t end = t.pos + t.size, text_at = text ? (uint64_t)((const uint8_t *)text - t.in->data) : end;
+    if (t.pos < at || text_at < end)
+        return UINT64_MAX;
+    return (text ? text_at + strlen(text) + 1 : end) - at;
 }
 
-static bool same_op(struct fb_table t, const struct dlc_op *meant)
+/* Keeps an attribute whose parts stand together, as those of most do. */
+static void keep_found(struct found_scalar *found, struct fb_table t, struct fb_table scalar,
+                       const struct dlc_attr *meant)
+{
+    enum { LONGEST = 256 };
+    const uint64_t first = size_with_text(t.pos, t, SLOT_v4_attribute_name);
+    const uint64_t all = size_with_text(t.pos, scalar, SLOT_v4_scalar_string_value);
+    *found = (struct found_scalar){.meant = *meant, .at = t.pos};
+    if (all > LONGEST || scalar.pos < t.pos + t.size || first > all)
+        return;
+    found->scalar = (uint32_t)(scalar.pos - t.pos);
+    found->size = (uint32_t)all;
+}
+
+static bool same_scalar_attribute(struct found_scalar *found, struct fb_table t, const struct dlc_attr *meant)
+{
+    struct fb_table scalar = v4_attribute_scalar(t);
+    if (!same_v4_attribute(t, meant) || !same_v4_scalar(scalar, meant) || t.in->failed)
+        return false;
+    keep_found(found, t, scalar, meant);
+    return true;
+}
+
+/* A table begins with the distance to its vtable. */
+static bool same_vtable(const struct fb_buffer *in, uint64_t a, uint64_t b)
+{
+    return (uint32_t)(a - load_le(in->data + a, 4)) == (uint32_t)(b - load_le(in->data + b, 4));
+}
+
+static bool is_found_again(const struct found_scalar *found, struct fb_buffer *in, uint64_t at,
+                           const struct dlc_attr *meant)
+{
+    enum { DISTANCE = 4 };
+    const uint32_t scalar = found->scalar, size = found->size;
+    if (!size || !alike_scalars(&found->meant, meant) || !fb_inside(in, at, size))
+        return false;
+    const uint8_t *here = in->data + at, *there = in->data + found->at;
+    return same_vtable(in, at, found->at) && same_vtable(in, at + scalar, found->at + scalar) &&
+           memcmp(here + DISTANCE, there + DISTANCE, scalar - DISTANCE) == 0 &&
+           memcmp(here + scalar + DISTANCE, there + scalar + DISTANCE, size - scalar - DISTANCE) == 0;
+}
+
+/* The attribute that a reference leads to. */
+static bool same_attribute(struct read_back *r, struct fb_buffer *in, uint64_t reference, const struct dlc_attr *meant)
+{
+    if (meant->kind == DLC_TENSOR) {
+        struct fb_table t = fb_open(in, reference);
+        return same_v4_attribute(t, meant) && same_tensor(v4_attribute_tensor(t), meant->tensor);
+    }
+    const uint64_t at = fb_follow(in, reference);
+    const unsigned place = place_of_scalar(meant);
+    struct found_scalar *found = &r->found[place], *older = &r->found[place ^ 1];
+    if (is_found_again(found, in, at, meant) || is_found_again(older, in, at, meant))
+        return true;
+    *older = *found;
+    return same_scalar_attribute(found, fb_open(in, reference), meant);
+}
+
+static bool same_op(struct read_back *r, struct fb_table t, const struct dlc_op *meant)
 {
     struct fb_vector attributes = v4_op_attributes(t);
     bool same = same_v4_op(t, meant) && attributes.count == meant->n_attrs;
     for (uint32_t i = 0; same && i < attributes.count; i++)
-        same = same_attribute(fb_table_at(attributes, i), &meant->attrs[i]);
+        same = same_attribute(r, t.in, attributes.pos + 4 * (uint64_t)i, &meant->attrs[i]);
     return same && !t.in->failed;
 }
 
@@ -92,7 +161,7 @@ static odlc_status compare_ops(struct read_back *r, struct region *in, struct fb
     TRY(dlc_next_op(records, &op));
     while (op) {
         struct fb_table t = fb_table_at(list, op->id);
-        if (!same_op(t, op))
+        if (!same_op(r, t, op))
             return differs(r, op->name, "op", op->name);
         touch(r, in, t.pos);
         TRY(dlc_next_op(records, &op));

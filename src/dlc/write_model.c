@@ -30,32 +30,26 @@ static uint32_t put_tensor(struct fb_build *b, uint32_t ref, const struct dlc_te
     return table.at;
 }
 
-/* Most ops say what an op before them said: their package, their selector, the same scalars. Text is compared by its
- * address alone: rows share theirs, and what is not recognized is only put as if it were new. */
 struct known_attr {
     struct dlc_attr attr;
     struct fb_kept kept;
 };
 
-enum { KNOWN_ATTRS = 64 };
-
 struct putting {
     struct fb_build b;
-    struct known_attr known[KNOWN_ATTRS]; /* by hash, the last two of each */
+    struct known_attr known[KNOWN_SCALARS]; /* by hash, the last two of each */
 };
 
 static bool is_known(const struct known_attr *known, const struct dlc_attr *a)
 {
-    const struct dlc_attr *k = &known->attr;
-    return known->kept.size && k->name == a->name && k->i == a->i && k->dtype_code == a->dtype_code &&
-           k->kind == a->kind && k->usage == a->usage;
+    return known->kept.size && alike_scalars(&known->attr, a);
 }
 
 static void put_scalar_attr(struct putting *p, uint32_t ref, const struct dlc_attr *a)
 {
     struct fb_build *b = &p->b;
-    uint64_t hash = ((uint64_t)(uintptr_t)a->name ^ (uint64_t)a->i * 31 ^ a->dtype_code) * 0x9E3779B97F4A7C15u;
-    struct known_attr *known = &p->known[hash >> 58], *older = &p->known[hash >> 58 ^ 1];
+    const unsigned place = place_of_scalar(a);
+    struct known_attr *known = &p->known[place], *older = &p->known[place ^ 1];
     if (is_known(known, a) || is_known(older, a)) {
         fb_put_kept(b, ref, is_known(known, a) ? &known->kept : &older->kept);
         return;
