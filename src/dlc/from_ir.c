@@ -278,7 +278,7 @@ static odlc_status place_attrs(struct dlc_records *r, const struct node *n, cons
     }
     insert_string_attr(r, PACKAGE_ATTRIBUTE, n->op->package ? n->op->package : NATIVE_PACKAGE);
     insert_operation(r, n, spelling);
-    for (size_t i = 1; i < r->attrs.count; i++)
+    for (size_t i = 1; i < r->attrs.count && !r->surveyed; i++)
         if (strcmp(r->attrs.data[i - 1].name, r->attrs.data[i].name) == 0)
             return unwritable(r->w, n->name, r->attrs.data[i].name, "give the param another name",
                               "op %s would have two attributes named %s", n->op->name, r->attrs.data[i].name);
