@@ -269,10 +269,18 @@ static odlc_status walk_elements(struct walk *w, const struct wire_field *f, uin
     return ODLC_OK;
 }
 
+/* Schemas number most fields without gaps: the first look is where the field is then. */
+static const ProtobufCFieldDescriptor *field_of(const ProtobufCMessageDescriptor *message, uint32_t number)
+{
+    if (number <= message->n_fields && message->fields[number - 1].id == number)
+        return &message->fields[number - 1];
+    return protobuf_c_message_descriptor_get_field(message, number);
+}
+
 static odlc_status walk_known(struct walk *w, const ProtobufCMessageDescriptor *message, const struct wire_field *f,
                               uint64_t *seen)
 {
-    const ProtobufCFieldDescriptor *field = protobuf_c_message_descriptor_get_field(message, f->number);
+    const ProtobufCFieldDescriptor *field = field_of(message, f->number);
     if (!field)
         return ODLC_OK;
     TRY(check_field(w, field, f));

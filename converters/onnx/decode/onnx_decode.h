@@ -12,6 +12,14 @@
 
 struct external;
 
+/* An operator and what it goes by: the number of its imports, and those of the names of its type, domain and overload.
+ */
+enum { OP_PARTS = 4 };
+struct recent_op {
+    const struct fw_op *op; /* NULL: none */
+    uint32_t parts[OP_PARTS];
+};
+
 struct decode {
     struct fw_memory memory;
     struct diags *diags;
@@ -19,13 +27,14 @@ struct decode {
     struct external *external;
     struct fw_model *model;
     struct fw_names names;
-    struct map ops;     /* domain, type and overload, in one list of opsets → model->ops */
-    uint32_t n_opsets;  /* lists of imports read so far */
-    odlc_status status; /* of the first error */
-    size_t unreported;  /* errors beyond DECODE_MAX_ERRORS */
-    bool in_function;   /* a function's body is being decoded */
-    bool warned_opset;  /* the one warning about newer opsets was given */
-    bool missed_opset;  /* the one error about the missing default domain was given */
+    struct map ops;              /* domain, type and overload, in one list of opsets → model->ops */
+    struct recent_op recent[64]; /* by parts: most nodes' operators, without a look into ops */
+    uint32_t n_opsets;           /* lists of imports read so far */
+    odlc_status status;          /* of the first error */
+    size_t unreported;           /* errors beyond DECODE_MAX_ERRORS */
+    bool in_function;            /* a function's body is being decoded */
+    bool warned_opset;           /* the one warning about newer opsets was given */
+    bool missed_opset;           /* the one error about the missing default domain was given */
 };
 
 /* A place in the model that is being decoded:  AT(IN_MODEL(d), .node = name) */

@@ -2,6 +2,7 @@
 #include "converters/onnx/decode/onnx_graph.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "converters/onnx/decode/onnx_attr.h"
 #include "converters/onnx/decode/onnx_sparse.h"
@@ -113,15 +114,14 @@ static struct fw_value decode_value(struct decode *d, const struct wire_field *i
 
 /* ---- nodes ---- */
 
-/* The operator as nodes under these imports name it. */
-static const struct fw_op *find_op(struct decode *d, const struct opsets *opsets, const fw_name names[3])
+/* The operator that goes by these numbers: of the imports, and of the names of its type, domain and overload. */
+static const struct fw_op *op_of(struct decode *d, const struct opsets *opsets, const uint32_t parts[OP_PARTS])
 {
-    /* Numbers rather than texts, which could hold any separator. */
-    const uint32_t parts[] = {opsets->number, names[0], names[1], names[2]};
-    char key[COUNT_OF(parts) * 8 + 1];
-    for (size_t i = 0; i < COUNT_OF(parts) * 8; i++)
+    const uint32_t *names = parts + 1;
+    char key[OP_PARTS * 8 + 1]; /* numbers rather than texts, which could hold any separator */
+    for (size_t i = 0; i < OP_PARTS * 8; i++)
         key[i] = (char)('a' + (parts[i / 8] >> i % 8 * 4 & 15));
-    key[COUNT_OF(parts) * 8] = '\0';
+    key[OP_PARTS * 8] = '\0';
     uint32_t known = map_get(&d->ops, key);
     if (known != MAP_NONE)
         return d->model->ops.data[known];
@@ -135,6 +135,18 @@ static const struct fw_op *find_op(struct decode *d, const struct opsets *opsets
     map_put(&d->ops, arena_strdup(d->memory.scratch, key), op->index);
     vec_push(d->memory.graph, &d->model->ops, op);
     return op;
+}
+
+/* The operator as nodes under these imports name it. */
+static const struct fw_op *find_op(struct decode *d, const struct opsets *opsets, const fw_name names[3])
+{
+    const uint32_t parts[OP_PARTS] = {opsets->number, names[0], names[1], names[2]};
+    struct recent_op *recent = &d->recent[(names[0] + opsets->number) % COUNT_OF(d->recent)];
+    if (!recent->op || memcmp(recent->parts, parts, sizeof parts) != 0) {
+        memcpy(recent->parts, parts, sizeof parts);
+        recent->op = op_of(d, opsets, parts);
+    }
+    return recent->op;
 }
 
 /* Room for the node's operands, which it names in a second reading. */
