@@ -31,13 +31,26 @@ static inline const uint8_t *read_bytes(struct reader *r, uint64_t n)
     return p;
 }
 
+/* Unaligned little-endian loads and stores for bytes that were checked already. Compilers do not see in every loop over
+ * the bytes of a number that one instruction loads it. */
+static inline uint64_t load_le(const uint8_t *p, unsigned bytes)
+{
+    uint64_t value = 0;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (bytes == 2 || bytes == 4 || bytes == 8) {
+        memcpy(&value, p, bytes);
+        return value;
+    }
+#endif
+    for (unsigned i = 0; i < bytes; i++)
+        value |= (uint64_t)p[i] << (8 * i);
+    return value;
+}
+
 static inline uint64_t read_le(struct reader *r, unsigned bytes)
 {
     const uint8_t *p = read_bytes(r, bytes);
-    uint64_t value = 0;
-    for (unsigned i = 0; p && i < bytes; i++)
-        value |= (uint64_t)p[i] << (8 * i);
-    return value;
+    return p ? load_le(p, bytes) : 0;
 }
 
 static inline uint8_t read_u8(struct reader *r)
@@ -58,15 +71,6 @@ static inline uint32_t read_u32(struct reader *r)
 static inline uint64_t read_u64(struct reader *r)
 {
     return read_le(r, 8);
-}
-
-/* Unaligned little-endian loads and stores for bytes that were checked already. */
-static inline uint64_t load_le(const uint8_t *p, unsigned bytes)
-{
-    uint64_t value = 0;
-    for (unsigned i = 0; i < bytes; i++)
-        value |= (uint64_t)p[i] << (8 * i);
-    return value;
 }
 
 static inline void store_le(uint8_t *p, unsigned bytes, uint64_t value)
