@@ -14,7 +14,24 @@ struct walk {
     const struct context *c;
     const struct input *in;
     struct value_types *types;
+    VEC(uint8_t) room; /* for the types of one node's operands */
 };
+
+/* The types of a node's operands, none of which is known yet; valid until the next node's. */
+struct operand_types {
+    uint8_t *in, *out, *likely; /* likely: of the outputs */
+};
+
+static struct operand_types operand_types_of(struct walk *w, const struct fw_node *n)
+{
+    const size_t count = n->n_inputs + 2 * (size_t)n->n_outputs;
+    while (w->room.capacity < count)
+        w->room.data = vec_grow(w->c->scratch, w->room.data, &w->room.capacity, sizeof *w->room.data);
+    for (size_t i = 0; i < count; i++)
+        w->room.data[i] = DT_NONE;
+    uint8_t *out = w->room.data + n->n_inputs;
+    return (struct operand_types){w->room.data, out, out + n->n_outputs};
+}
 
 static void note(uint8_t *slot, uint8_t type)
 {
@@ -74,24 +91,20 @@ static void walk_forward(struct walk *w, const struct fw_graph *g)
         const struct fw_node *n = &g->nodes.data[i];
         if (!counts(w, g, i))
             continue;
-        struct arena_mark mark = arena_mark(w->c->scratch);
-        uint8_t *in = arena_array(w->c->scratch, uint8_t, n->n_inputs);
-        uint8_t *out = arena_array(w->c->scratch, uint8_t, n->n_outputs);
-        uint8_t *likely = arena_array(w->c->scratch, uint8_t, n->n_outputs);
         for (size_t a = 0; a < n->n_attrs; a++)
             if (fw_attr_graph(&n->attrs[a]))
                 walk_forward(w, fw_attr_graph(&n->attrs[a]));
+        const struct operand_types t = operand_types_of(w, n);
         if (w->c->frontend->likely_types)
-            w->c->frontend->likely_types(n, likely);
-        ask(w, n, false, in, out);
+            w->c->frontend->likely_types(n, t.likely);
+        ask(w, n, false, t.in, t.out);
         for (uint32_t k = 0; k < n->n_outputs; k++) {
             fw_name name = fw_out_id(n, k);
             if (name == FW_NO_NAME)
                 continue;
-            note(&w->types->given[name], sure(out[k]));
-            w->types->likely[name] = likely[k];
+            note(&w->types->given[name], sure(t.out[k]));
+            w->types->likely[name] = t.likely[k];
         }
-        arena_rewind(w->c->scratch, mark);
     }
 }
 
@@ -102,21 +115,18 @@ static void walk_backward(struct walk *w, const struct fw_graph *g)
         const struct fw_node *n = &g->nodes.data[i];
         if (!counts(w, g, i))
             continue;
-        struct arena_mark mark = arena_mark(w->c->scratch);
-        uint8_t *in = arena_array(w->c->scratch, uint8_t, n->n_inputs);
-        uint8_t *out = arena_array(w->c->scratch, uint8_t, n->n_outputs);
         for (size_t a = 0; a < n->n_attrs; a++)
             if (fw_attr_graph(&n->attrs[a]))
                 walk_backward(w, fw_attr_graph(&n->attrs[a]));
-        ask(w, n, true, in, out);
+        const struct operand_types t = operand_types_of(w, n);
+        ask(w, n, true, t.in, t.out);
         for (uint32_t k = 0; k < n->n_inputs; k++) {
             fw_name name = fw_in_id(n, k);
-            if (name == FW_NO_NAME || in[k] == DT_NONE)
+            if (name == FW_NO_NAME || t.in[k] == DT_NONE)
                 continue;
-            note(&w->types->taken[name], in[k]);
+            note(&w->types->taken[name], t.in[k]);
             w->types->readers[name] = n;
         }
-        arena_rewind(w->c->scratch, mark);
     }
 }
 

@@ -3,12 +3,15 @@
 
 #include "op/op.h"
 
-/* A layout that says nothing of this tensor; where the definition tells the rank, it has been said. */
-static void check_layout(struct site_build *s, const char *label, const struct udo_tensor *t, uint32_t rank)
+/* A layout that says nothing of operand i; where the definition tells the rank, it has been said. */
+static void check_layout(struct site_build *s, const char *kind, uint32_t i, const struct udo_tensor *t, uint32_t rank)
 {
+    if (layout_fits(t->layout, rank))
+        return;
+    const char *label = operand_label(s, kind, i, t);
     int declared = declared_rank(t);
     bool said = declared >= 0 && !layout_fits(t->layout, (uint32_t)declared);
-    if (!said && !layout_fits(t->layout, rank) && site_first(s, "layout", label))
+    if (!said && site_first(s, "layout", label))
         site_warn(s, t->name, "layouts are those of images, of rank 3 to 5: the tensor is taken as it is",
                   "udo-layout-rank", "%s of '%s' is declared %s, but has rank %u", label, s->def->type,
                   t->layout == UDO_LAYOUT_NCHW ? "NCHW" : "NHWC", rank);
@@ -18,10 +21,10 @@ static void check_layouts(struct site_build *s, const struct site_operands *in, 
 {
     for (uint32_t i = 0; i < in->count; i++)
         if (in->known[i])
-            check_layout(s, operand_label(s, "input", i, site_input(s, i)), site_input(s, i), in->shapes[i].rank);
+            check_layout(s, "input", i, site_input(s, i), in->shapes[i].rank);
     for (uint32_t j = 0; j < s->n_out; j++)
         if (types[j].dtype != DT_NONE)
-            check_layout(s, operand_label(s, "output", j, site_output(s, j)), site_output(s, j), types[j].shape.rank);
+            check_layout(s, "output", j, site_output(s, j), types[j].shape.rank);
 }
 
 /* ---- building ---- */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a node's operands and params came to, for those who ask (udo-check). */
+#include <string.h>
+
 #include "udo/param_value.h"
 #include "udo/site.h"
 
@@ -121,11 +123,8 @@ static void add_element(struct arena *arena, text *t, const struct param *p, uin
         text_add(arena, t, "%lld", (long long)(p->is_tensor ? p->ints[k] : p->i));
 }
 
-void report_param(struct site_build *s, struct odlc_udo_value *value, enum odlc_udo_origin origin,
-                  const struct param *param)
+static const char *elements_text(struct arena *arena, const struct param *param)
 {
-    static const struct shape scalar;
-    struct arena *arena = s->set->arena;
     uint64_t count = param->is_tensor ? shape_count(&param->shape) : 1;
     text t = {0};
     text_add(arena, &t, "%s", param->is_tensor ? "[" : "");
@@ -134,7 +133,27 @@ void report_param(struct site_build *s, struct odlc_udo_value *value, enum odlc_
         add_element(arena, &t, param, k);
     }
     text_add(arena, &t, "%s%s", count > SHOWN_ELEMENTS ? ", ..." : "", param->is_tensor ? "]" : "");
+    return t.data;
+}
+
+/* Nodes of one type have the same few numbers. */
+static const char *number_text(struct udo_set *set, const struct param *param)
+{
+    const bool real = dtype_is_float(param->dtype);
+    uint64_t bits;
+    memcpy(&bits, real ? (const void *)&param->f : &param->i, sizeof bits);
+    struct told_number *told = &set->told[bits * 0x9E3779B97F4A7C15u >> 60];
+    if (!told->text || told->bits != bits || told->real != real)
+        *told = (struct told_number){elements_text(set->arena, param), bits, real};
+    return told->text;
+}
+
+void report_param(struct site_build *s, struct odlc_udo_value *value, enum odlc_udo_origin origin,
+                  const struct param *param)
+{
+    static const struct shape scalar;
+    const bool number = !param->is_tensor && param->dtype != DT_STRING;
     report_type(value, param->dtype, param->is_tensor ? &param->shape : &scalar);
     value->origin = origin;
-    value->text = t.data;
+    value->text = number ? number_text(s->set, param) : elements_text(s->set->arena, param);
 }

@@ -142,6 +142,13 @@ struct udo_use {
 
 struct udo_oracle; /* udo/told.h */
 
+/* A number of a param, and its text. */
+struct told_number {
+    const char *text; /* NULL: none */
+    uint64_t bits;    /* of the int64_t, or, where it is real, of the double */
+    bool real;
+};
+
 /* All definitions of a conversion. */
 struct udo_set {
     struct arena *arena;
@@ -155,6 +162,7 @@ struct udo_set {
     bool promote_static;                 /* --udo_promote_static */
     const struct udo_oracle *oracle;     /* udo/told.h; NULL: there are no libraries to ask */
     VEC(struct odlc_udo_report) reports; /* what was found at each node, without permutes */
+    struct told_number told[16];         /* by value: numbers of these reports that come more than once, as text */
 };
 
 /* Definitions get their rows in the registry; what these point to is in the arena, which must last as long. */
