@@ -182,8 +182,9 @@ odlc_status lower_node(struct scope *s, struct fw_node *n)
     const struct context *c = s->all->c;
     const size_t errors = c->diags->errors;
     struct arena_mark mark = arena_mark(c->scratch);
-    struct lower_value *values = arena_array(c->scratch, struct lower_value, n->n_inputs);
-    tensor_id *in = arena_array(c->scratch, tensor_id, n->n_inputs);
+    const size_t n_operands = (size_t)n->n_inputs + n->n_outputs;
+    struct lower_value *values = arena_array(c->scratch, struct lower_value, n_operands);
+    tensor_id *in = arena_array(c->scratch, tensor_id, n_operands);
     struct lower l = {.b = &s->all->b,
                       .arena = s->all->b.graph->arena,
                       .scratch = c->scratch,
@@ -192,11 +193,11 @@ odlc_status lower_node(struct scope *s, struct fw_node *n)
                       .node = named_in(s, n),
                       .version = n->op->version,
                       .in = in,
-                      .out = arena_array(c->scratch, tensor_id, n->n_outputs),
+                      .out = in + n->n_inputs,
                       .n_out = n->n_outputs,
                       .pads = c->options->pad_dynamic,
                       .values = values,
-                      .results = arena_array(c->scratch, struct lower_value, n->n_outputs),
+                      .results = values + n->n_inputs,
                       .scope = s,
                       .subgraph = s->all->subgraph};
     for (size_t k = 0; k < n->n_outputs; k++) {
