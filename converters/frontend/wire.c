@@ -97,12 +97,8 @@ struct sections wire_sections(const struct file *file, uint64_t from, uint64_t t
     struct wire w = wire_of(file, from, to);
     struct wire_field f;
     while (wire_next(&w, &f)) {
-        if (f.number >= SECTIONS)
-            continue;
-        struct section *section = &s.of[f.number];
-        if (section->count++ == 0)
-            section->from = f.at;
-        section->to = f.content + f.size;
+        if (f.number < SECTIONS)
+            section_add(&s.of[f.number], &f);
     }
     return s;
 }

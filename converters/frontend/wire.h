@@ -71,6 +71,13 @@ struct section {
     uint64_t from, to; /* in the file */
     size_t count;
 };
+static inline void section_add(struct section *s, const struct wire_field *f)
+{
+    if (s->count++ == 0)
+        s->from = f->at;
+    s->to = f->content + f->size;
+}
+
 enum { SECTIONS = 32 };
 struct sections {
     struct section of[SECTIONS]; /* by number */

@@ -20,28 +20,44 @@ static const char *only_text(const struct tf_model *m, const struct sections *s,
     return text_of(m, &f);
 }
 
-static odlc_status decode_node(struct tf_model *m, const struct wire_field *message, struct tf_node *out)
+/* The fields of a node. Its name is looked for soon, and expected in the meantime. */
+static void read_node(struct tf_model *m, struct tf_body *body, const struct wire_field *message, struct tf_node *out)
 {
-    const struct sections s = wire_sections(m->file, message->content, message->content + message->size);
-    struct wire w = wire_section(m->file, &s, NODE_INPUT);
+    struct wire w = wire_in(m->file, message);
     struct wire_field f;
-    const char **inputs = arena_array(m->memory.scratch, const char *, s.of[NODE_INPUT].count);
-    uint32_t n_inputs = 0;
-    while (n_inputs < s.of[NODE_INPUT].count && wire_next_of(&w, NODE_INPUT, &f))
-        inputs[n_inputs++] = text_of(m, &f);
-    *out = (struct tf_node){.name = only_text(m, &s, NODE_NAME),
-                            .op = only_text(m, &s, NODE_OP),
-                            .inputs = inputs,
-                            .n_inputs = n_inputs,
-                            .attrs = s.of[NODE_ATTR]};
+    struct section list = {0};
+    *out = (struct tf_node){.name = "", .op = ""};
+    while (wire_next(&w, &f)) {
+        if (f.number == NODE_NAME) {
+            out->name = text_of(m, &f);
+            map_expect(&body->index, out->name);
+        } else if (f.number == NODE_OP) {
+            out->op = tf_shared_text(m, &f);
+        } else if (f.number == NODE_INPUT) {
+            section_add(&list, &f);
+        } else if (f.number == NODE_ATTR) {
+            section_add(&out->attrs, &f);
+        }
+    }
+    const char **inputs = arena_array(m->memory.scratch, const char *, list.count);
+    w = wire_of(m->file, list.from, list.to);
+    while (out->n_inputs < list.count && wire_next_of(&w, NODE_INPUT, &f))
+        inputs[out->n_inputs++] = text_of(m, &f);
+    out->inputs = inputs;
+}
+
+static odlc_status decode_node(struct tf_model *m, struct tf_body *body, const struct wire_field *message,
+                               struct tf_node *out)
+{
+    read_node(m, body, message, out);
     if (!*out->name || !*out->op)
         return diag_error(m->diags, ODLC_ERR_INVALID,
                           AT(IN_MODEL(m), .offset = message->at, .has_offset = 1, .node = out->name), "tensorflow-node",
                           "a node has no %s", *out->name ? "operator" : "name");
-    if (s.of[NODE_ATTR].count > TF_MAX_ATTRS)
+    if (out->attrs.count > TF_MAX_ATTRS)
         return diag_error(m->diags, ODLC_ERR_LIMIT,
                           AT(IN_MODEL(m), .offset = message->at, .has_offset = 1, .node = out->name), "tensorflow-node",
-                          "node %s has %zu attributes, more than %d", out->name, s.of[NODE_ATTR].count, TF_MAX_ATTRS);
+                          "node %s has %zu attributes, more than %d", out->name, out->attrs.count, TF_MAX_ATTRS);
     if (*out->name == '^' || strchr(out->name, ':'))
         return diag_error(m->diags, ODLC_ERR_INVALID,
                           AT(IN_MODEL(m), .offset = message->at, .has_offset = 1, .node = out->name), "tensorflow-node",
@@ -55,7 +71,7 @@ static odlc_status add_node(struct tf_model *m, struct tf_body *body, const stru
     if (body->nodes.count == FW_MAX_ENTRIES)
         return diag_error(m->diags, ODLC_ERR_LIMIT, AT(IN_MODEL(m), .offset = message->at, .has_offset = 1),
                           "tensorflow-graph-size", "a graph has more than %d nodes", FW_MAX_ENTRIES);
-    TRY(decode_node(m, message, &node));
+    TRY(decode_node(m, body, message, &node));
     if (map_add(&body->index, node.name, (uint32_t)body->nodes.count) != MAP_NONE)
         return diag_error(m->diags, ODLC_ERR_INVALID,
                           AT(IN_MODEL(m), .offset = message->at, .has_offset = 1, .node = node.name),

@@ -4,6 +4,8 @@
 #ifndef CONVERTERS_TENSORFLOW_DECODE_TF_MODEL_H
 #define CONVERTERS_TENSORFLOW_DECODE_TF_MODEL_H
 
+#include <string.h>
+
 #include "base/map.h"
 #include "converters/frontend/names.h"
 #include "converters/frontend/wire.h"
@@ -86,6 +88,12 @@ struct tf_model {
 static inline uint64_t tf_node_size(uint32_t n_inputs)
 {
     return 1 + n_inputs / 8;
+}
+
+/* Whether an operator goes by that name: what begins with another character is not compared by a call. */
+static inline bool op_is(const char *op, const char *name)
+{
+    return *op == *name && strcmp(op, name) == 0;
 }
 
 /* The text in a field, kept. */

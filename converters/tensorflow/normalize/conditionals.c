@@ -16,7 +16,7 @@ enum { MAX_HOPS = 16 }; /* from a Switch to what it decides by */
 /* Operators whose result is their first input, where there is a result. */
 static bool passes(const char *op)
 {
-    return strcmp(op, "Identity") == 0 || is_switch(op);
+    return op_is(op, "Identity") || is_switch(op);
 }
 
 /* The value that a Switch decides by, whatever names it goes by. */
@@ -42,7 +42,7 @@ static odlc_status switch_value(struct normalize *nz, struct frame *frame, uint3
 static bool reads_pivot(const struct normalize *nz, const struct frame *frame, uint32_t node, const char *control)
 {
     const char *text = control + 1;
-    if (strcmp(frame->body->nodes.data[node].op, "Const") != 0)
+    if (!op_is(frame->body->nodes.data[node].op, "Const"))
         return false;
     for (int hops = 0; hops < MAX_HOPS; hops++) {
         uint32_t at = body_node(nz, frame, text);
@@ -51,7 +51,7 @@ static bool reads_pivot(const struct normalize *nz, const struct frame *frame, u
         const struct tf_node *n = &frame->body->nodes.data[at];
         if (is_switch(n->op))
             return n->n_inputs > 1 && !is_loop_cond(frame, body_node(nz, frame, n->inputs[1]));
-        if (strcmp(n->op, "Identity") != 0 || n->n_inputs == 0)
+        if (!op_is(n->op, "Identity") || n->n_inputs == 0)
             return false;
         text = n->inputs[0];
     }

@@ -9,12 +9,12 @@ enum { MAX_TERMS = 64 }; /* conditionals within conditionals */
 
 bool is_switch(const char *op)
 {
-    return strcmp(op, "Switch") == 0 || strcmp(op, "RefSwitch") == 0 || strcmp(op, "_SwitchN") == 0;
+    return op_is(op, "Switch") || op_is(op, "RefSwitch") || op_is(op, "_SwitchN");
 }
 
 bool is_merge(const char *op)
 {
-    return strcmp(op, "Merge") == 0 || strcmp(op, "RefMerge") == 0;
+    return op_is(op, "Merge") || op_is(op, "RefMerge");
 }
 
 /* ---- conditions ---- */

@@ -55,7 +55,7 @@ void walk_constant(struct walk *w, struct fw_tensor t)
 
 /* ---- nodes ---- */
 
-static const struct fw_op *op_of(struct normalize *nz, const char *type)
+static const struct fw_op *find_op(struct normalize *nz, const char *type)
 {
     uint32_t at = map_add(&nz->ops, type, (uint32_t)nz->model->ops.count);
     if (at != MAP_NONE)
@@ -68,6 +68,15 @@ static const struct fw_op *op_of(struct normalize *nz, const char *type)
                          .index = (uint32_t)nz->model->ops.count};
     vec_push(nz->m->memory.graph, &nz->model->ops, op);
     return op;
+}
+
+static const struct fw_op *op_of(struct normalize *nz, const char *type)
+{
+    const size_t length = strlen(type), last = length ? (unsigned char)type[length - 1] : 0;
+    const struct fw_op **recent = &nz->recent_ops[(length + 7 * last) % COUNT_OF(nz->recent_ops)];
+    if (!*recent || strcmp((*recent)->type, type) != 0)
+        *recent = find_op(nz, type);
+    return *recent;
 }
 
 void walk_append(struct walk *w, const struct new_node *node)

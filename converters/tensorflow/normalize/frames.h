@@ -74,7 +74,8 @@ struct normalize {
     struct fw_model *model;
     const struct stage *const *stages; /* walk.h */
     size_t n_stages;
-    struct map ops; /* type → model->ops */
+    struct map ops;                     /* type → model->ops */
+    const struct fw_op *recent_ops[64]; /* most nodes' operators, without a look into ops */
     /* Names of values that options or a signature make inputs, and what is known of these. */
     struct map cuts;
     VEC(struct fw_value) cut_values;

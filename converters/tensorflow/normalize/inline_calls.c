@@ -18,7 +18,7 @@ static struct tf_function *function_of(const struct normalize *nz, const char *n
 
 static bool is_call_op(const char *op)
 {
-    return strcmp(op, "PartitionedCall") == 0 || strcmp(op, "StatefulPartitionedCall") == 0;
+    return op_is(op, "PartitionedCall") || op_is(op, "StatefulPartitionedCall");
 }
 
 bool is_call(const struct normalize *nz, const char *op)

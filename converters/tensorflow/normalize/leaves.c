@@ -56,7 +56,7 @@ odlc_status cut_here(struct walk *w, const struct source *s)
 
 bool is_constant(const char *op)
 {
-    return strcmp(op, "Const") == 0 || strcmp(op, "HostConst") == 0;
+    return op_is(op, "Const") || op_is(op, "HostConst");
 }
 
 odlc_status constant_value(struct walk *w, const struct visit *v, bool *has_form, struct fw_tensor *out)

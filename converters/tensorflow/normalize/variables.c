@@ -44,7 +44,7 @@ struct variables *variables_create(struct normalize *nz, const struct tf_source 
 
 bool is_variable(const char *op)
 {
-    return strcmp(op, "VarHandleOp") == 0 || strcmp(op, "VariableV2") == 0 || strcmp(op, "Variable") == 0;
+    return op_is(op, "VarHandleOp") || op_is(op, "VariableV2") || op_is(op, "Variable");
 }
 
 /* ---- what the graph would restore ---- */

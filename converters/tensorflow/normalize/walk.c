@@ -111,7 +111,7 @@ static odlc_status make(struct walk *w, struct visit *v)
             TRY(w->nz->stages[i]->make(w, v, &made));
     if (made)
         return ODLC_OK;
-    if (strcmp(op, "Placeholder") == 0 || strcmp(op, "PlaceholderV2") == 0)
+    if (op_is(op, "Placeholder") || op_is(op, "PlaceholderV2"))
         return make_input(w, v);
     if (is_constant(op))
         return make_constant(w, v);

@@ -40,17 +40,17 @@ static const struct tf_node *node_at(const struct frame *frame, uint32_t node)
 
 static bool is_enter(const char *op)
 {
-    return strcmp(op, "Enter") == 0 || strcmp(op, "RefEnter") == 0;
+    return op_is(op, "Enter") || op_is(op, "RefEnter");
 }
 
 static bool is_exit(const char *op)
 {
-    return strcmp(op, "Exit") == 0 || strcmp(op, "RefExit") == 0;
+    return op_is(op, "Exit") || op_is(op, "RefExit");
 }
 
 static bool is_next(const char *op)
 {
-    return strcmp(op, "NextIteration") == 0 || strcmp(op, "RefNextIteration") == 0;
+    return op_is(op, "NextIteration") || op_is(op, "RefNextIteration");
 }
 
 static odlc_status bad_loop(const struct normalize *nz, const char *node, const char *what)

@@ -21,7 +21,7 @@ extern const struct stage while_from_loops;
 odlc_status see_through_loops(struct normalize *nz, struct source *s, const char *reader) MUST_USE;
 static inline bool is_loop_cond(const struct frame *frame, uint32_t node)
 {
-    return node != MAP_NONE && strcmp(frame->body->nodes.data[node].op, "LoopCond") == 0;
+    return node != MAP_NONE && op_is(frame->body->nodes.data[node].op, "LoopCond");
 }
 
 #endif
