@@ -266,7 +266,11 @@ bool view_fits(struct arena *scratch, const struct view *view, enum dtype as, ui
         return true;
     struct fit_check check = {.from = view->dtype, .as = as, .bad = UINT64_MAX};
     const struct view distinct = without_repeats(view);
-    odlc_status status = view_stream(scratch, &distinct, view->dtype, check_piece, &check);
+    odlc_status status;
+    if (!view->file && view_is_plain(view, view->dtype)) /* most are params of a few numbers */
+        status = check_piece(&check, 0, view->bytes, shape_count(&view->shape) * dtype_size(view->dtype));
+    else
+        status = view_stream(scratch, &distinct, view->dtype, check_piece, &check);
     if (check.bad != UINT64_MAX && bad)
         *bad = check.bad;
     return status == ODLC_OK && check.bad == UINT64_MAX;
