@@ -24,7 +24,7 @@ struct dlc_data {
 
 /* Most ops say what an op before them said: their package, their selector, the same scalars. Text is compared by its
  * address alone: rows share theirs, and what is not recognized is only taken as new. */
-enum { KNOWN_SCALARS = 64 };
+enum { KNOWN_SCALARS = 256 };
 
 static inline bool alike_scalars(const struct dlc_attr *a, const struct dlc_attr *b)
 {
@@ -35,7 +35,7 @@ static inline bool alike_scalars(const struct dlc_attr *a, const struct dlc_attr
 /* Where such an attribute stands among KNOWN_SCALARS; an older one stands at that ^ 1. */
 static inline unsigned place_of_scalar(const struct dlc_attr *a)
 {
-    return (((uint64_t)(uintptr_t)a->name ^ (uint64_t)a->i * 31 ^ a->dtype_code) * 0x9E3779B97F4A7C15u) >> 58;
+    return (((uint64_t)(uintptr_t)a->name ^ (uint64_t)a->i * 31 ^ a->dtype_code) * 0x9E3779B97F4A7C15u) >> 56;
 }
 
 static inline void put_dims(struct fb_build *b, uint32_t reference, const struct shape *shape)
