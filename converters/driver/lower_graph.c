@@ -237,6 +237,7 @@ odlc_status lower_graph(struct lowering *all, struct graph *graph)
         if (status == ODLC_OK)
             status = lowered;
     }
+    graph_expect(graph, NULL, NULL); /* names of the model go before those of the graph */
     drop_pages(all->in->model);
     odlc_status finished = udo_finish(all->udos);
     warn_of_contradictions(all);

@@ -137,6 +137,10 @@ uint32_t map_fetch(const struct map *map, const char *bytes, size_t length)
 
 void map_expect(struct map *map, const char *key)
 {
+    if (!key) {
+        memset(map->expected, 0, sizeof map->expected);
+        return;
+    }
     map->expected[1] = map->expected[0];
     map->expected[0] = (struct map_expected){key, map_fetch(map, key, strlen(key))};
 }

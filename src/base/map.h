@@ -28,7 +28,8 @@ void map_release(struct map *map);
  * entries lies in memory that no cache holds. And map_add for a key of that hash. */
 uint32_t map_fetch(const struct map *map, const char *bytes, size_t length);
 uint32_t map_add_fetched(struct map *map, const char *key, uint32_t hash, uint32_t value);
-/* map_fetch of a key that map_add gets soon, at this address and unchanged, with one other expected before at most. */
+/* map_fetch of a key that map_add gets soon, at this address, with one other expected before at most. Until it does,
+ * the bytes there must not change; NULL: nothing is expected any more, and bytes may go. */
 void map_expect(struct map *map, const char *key);
 /* The value of key, or MAP_NONE. */
 uint32_t map_get(const struct map *map, const char *key);

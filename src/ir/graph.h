@@ -139,8 +139,8 @@ static inline const char *tensor_wanted_name(const struct tensor *t)
 struct graph *graph_create(struct arena *arena, const char *name);
 /* Makes room for that many more tensors and nodes in the tables of names, where the numbers are known before. */
 void graph_reserve(struct graph *g, size_t n_tensors, size_t n_nodes);
-/* Says that a tensor and a node of these names are added soon: their places in the tables are fetched meanwhile. The
- * names must not change as long as the graph has its tables of names. */
+/* Says that a tensor and a node of these names are added soon: their places in the tables are fetched meanwhile. NULL:
+ * none are, and the names that were expected may go, as they must not before. */
 void graph_expect(struct graph *g, const char *tensor, const char *node);
 
 static inline struct tensor *graph_tensor(const struct graph *g, tensor_id id)

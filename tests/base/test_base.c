@@ -253,6 +253,21 @@ START_TEST(fetched_keys_are_as_any_others)
 }
 END_TEST
 
+START_TEST(expectations_end_with_their_bytes)
+{
+    struct map map;
+    char bytes[] = "relu";
+    map_init(&map, arena);
+    map_reserve(&map, 10);
+    map_expect(&map, bytes);
+    map_expect(&map, NULL);
+    memcpy(bytes, "tanh", sizeof bytes); /* another name at the same place */
+    ck_assert_uint_eq(map_add(&map, bytes, 7), MAP_NONE);
+    ck_assert_uint_eq(map_get(&map, "tanh"), 7);
+    ck_assert_uint_eq(map_get(&map, "relu"), MAP_NONE);
+}
+END_TEST
+
 START_TEST(forgotten_pages_are_zeros_that_take_no_memory)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -435,6 +450,7 @@ int main(void)
     tcase_add_test(memory, map_keeps_many_keys);
     tcase_add_test(memory, map_grows_at_any_size);
     tcase_add_test(memory, fetched_keys_are_as_any_others);
+    tcase_add_test(memory, expectations_end_with_their_bytes);
     tcase_add_test(memory, forgotten_pages_are_zeros_that_take_no_memory);
     tcase_add_test(memory, reader_stops_at_the_end);
     tcase_add_test(memory, nearest_word_finds_typing_errors_only);
