@@ -195,6 +195,7 @@ odlc_status lower_node(struct scope *s, struct fw_node *n)
                       .out = arena_array(c->scratch, tensor_id, n->n_outputs),
                       .n_out = n->n_outputs,
                       .pads = c->options->pad_dynamic,
+                      .packs_blocks = c->packs_blocks,
                       .values = values,
                       .results = arena_array(c->scratch, struct lower_value, n->n_outputs),
                       .scope = s,
