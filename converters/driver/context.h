@@ -19,6 +19,7 @@ struct context {
     const struct frontend *frontend;
     const struct odlc_convert_options *options; /* names of values are canonical */
     uint32_t release;                           /* --target_release, by RELEASE (op/release.h) */
+    bool packs_blocks;                          /* --block_weights packed */
 };
 
 /* Where the model is loaded to. */

@@ -79,6 +79,25 @@ static odlc_status check_fusions(const struct context *c)
     return status;
 }
 
+/* Weights in blocks stay integers where nothing else that is asked for makes floats of them. */
+static odlc_status read_block_weights(const struct context *c, bool *packed)
+{
+    const struct odlc_convert_options *o = c->options;
+    const char *text = o->block_weights ? o->block_weights : "float";
+    *packed = strcmp(text, "packed") == 0;
+    if (!*packed && strcmp(text, "float") != 0)
+        return diag_error(c->diags, ODLC_ERR_USAGE, AT(.hint = "packed or float"), "bad-block-weights",
+                          "--block_weights %s: there is no such form", text);
+    const bool encodings = o->quantization_overrides || (o->qdq && strcmp(o->qdq, "encodings") == 0);
+    if (*packed && (encodings || o->dequantize_weights))
+        return diag_error(c->diags, ODLC_ERR_USAGE, AT(.hint = "give one of the two"), "bad-block-weights",
+                          "--block_weights packed stores integers, and %s leaves none",
+                          o->dequantize_weights       ? "--dequantize_weights"
+                          : o->quantization_overrides ? "--quantization_overrides"
+                                                      : "--qdq encodings");
+    return ODLC_OK;
+}
+
 static odlc_status check_options(const struct context *c)
 {
     const struct odlc_convert_options *o = c->options;
@@ -122,7 +141,8 @@ static odlc_status write_container(struct odlc_conversion *conversion, const str
                                         .most_payload = growth_payload(&graph->growth),
                                         .ready = commit_depfile,
                                         .ready_user = conversion->outcome.depfile,
-                                        .kept = c->options->in_memory ? &conversion->container : NULL};
+                                        .kept = c->options->in_memory ? &conversion->container : NULL,
+                                        .packed = c->packs_blocks ? dlc_pack_4_bits(c->arena, graph) : NULL};
     if (o->dry_run)
         return dlc_try_write(c->scratch, c->diags, graph, o->output, &options);
     return dlc_write(c->scratch, c->diags, graph, path, &options);
@@ -217,6 +237,7 @@ static odlc_status run(struct odlc_conversion *conversion)
         conversion->diags.option_name = option_member;
     TRY(check_options(c));
     TRY(read_target_release(c, &conversion->shared.release));
+    TRY(read_block_weights(c, &conversion->shared.packs_blocks));
     TRY(begin(conversion, ODLC_STAGE_READ));
     TRY(load_udos(c, &conversion->udos));
     TRY(read_overrides(c, &conversion->overrides));

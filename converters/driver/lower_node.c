@@ -196,6 +196,7 @@ odlc_status lower_node(struct scope *s, struct fw_node *n)
                       .out = in + n->n_inputs,
                       .n_out = n->n_outputs,
                       .pads = c->options->pad_dynamic,
+                      .packs_blocks = c->packs_blocks,
                       .values = values,
                       .results = values + n->n_inputs,
                       .scope = s,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ir/nibbles.h"
 #include "op/op.h"
 #include "pass/input_layout.h"
 #include "pass/pass.h"
@@ -115,6 +116,14 @@ static odlc_status pass_options(const struct context *c, const struct graph *g, 
     return ODLC_OK;
 }
 
+static uint64_t stored_bytes(const struct context *c, const struct tensor *t)
+{
+    const bool of_4_bits = t->type->dtype == DT_SFXP4 || t->type->dtype == DT_UFXP4;
+    if (c->packs_blocks && of_4_bits)
+        return nibbles_size(&t->type->shape, t->quant && t->quant->per_axis);
+    return shape_count(&t->type->shape) * dtype_size(t->type->dtype);
+}
+
 static void summarize(const struct context *c, const struct graph *g, const struct pass_context *passes,
                       struct odlc_conversion_summary *out)
 {
@@ -130,7 +139,7 @@ static void summarize(const struct context *c, const struct graph *g, const stru
             const struct tensor *t = graph_tensor(g, n->inputs[k]);
             counted[n->inputs[k]] = true;
             if (t->kind == TENSOR_STATIC)
-                out->static_bytes += shape_count(&t->type->shape) * dtype_size(t->type->dtype);
+                out->static_bytes += stored_bytes(c, t);
         }
     }
 }

@@ -63,7 +63,8 @@ struct lower {
     /* Constants that are read now may be sizes of axes with filler (build.h): the row sees to what they say. Others
      * would take the worst case for what the model asks. */
     bool takes_sizes;
-    bool pads; /* --pad_dynamic: see padded.h */
+    bool pads;         /* --pad_dynamic: see padded.h */
+    bool packs_blocks; /* --block_weights packed */
     /* For rows with one of the traits of lower_table.h: the inputs, tensors or not (n_in entries); outputs that are no
      * tensors are set in results instead of out. */
     const struct lower_value *values;

@@ -141,9 +141,10 @@ static odlc_status add_node(struct build *b, const char *const *names, const str
     added->source = b->source;
     added->layout_only = b->pending.layout_only;
     follow_filler_axes(b, added);
-    bool folded;
+    bool folded = false;
     const struct node before = *added; /* folding drops the node */
-    TRY(fold_node(g, id, b->diags, &folded));
+    if (!b->unfolded)
+        TRY(fold_node(g, id, b->diags, &folded));
     if (folded)
         follow_filler_sizes(b, &before);
     else

@@ -26,6 +26,7 @@ struct build {
     struct packed_param pending_params[50];
     VEC(struct filler) filler; /* by tensor; later ones have none */
     VEC(tensor_id) kept;       /* see build_keep */
+    bool unfolded;             /* nodes of constants are added as they are, too */
 };
 
 void build_init(struct build *b, struct graph *g, struct diags *diags);

@@ -147,6 +147,10 @@ struct dlc_write_options {
     const struct view *const *packed;
 };
 
+/* For `packed`: fixed-point constants of four bits, two elements in a byte; those with an encoding per channel row by
+ * row. In the arena. */
+const struct view *const *dlc_pack_4_bits(struct arena *arena, const struct graph *g);
+
 /* Writes the graph as a v4.0 container, laid out like the vendor's release 2.18/2.20 files: streamed, atomic,
  * deterministic. Before the rename, the file is read back and compared with the graph, all but the payloads' bytes.
  * Memory: some 25 bytes a node, 24 a payload, the records of the largest op and a tile.

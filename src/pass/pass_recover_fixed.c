@@ -7,7 +7,12 @@
  *     integers → Cast → Subtract → Multiply → Quantize → Dequantize
  *
  * Where the integers are known to have a fixed-point twin, it takes the place of that Quantize; else the reals are
- * read as they were computed. */
+ * read as they were computed.
+ *
+ * Integers that stay, because the model computes with them (a Resize that interpolates), stand between fixed-point
+ * tensors where the nodes around can work on these: steps that make them divide what Dequantize gives of a Quantize,
+ * and the Quantize of the reals that are computed from them stays. Neither changes a number: these reals are such
+ * already. */
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +26,8 @@
 #include "pass/kept_types.h"
 
 pass_fn pass_recover_fixed;
+
+enum { MOST_MOVES = 4 }; /* that are looked behind for a reader */
 
 /* Of an integer tensor with a mark. */
 struct integers {
@@ -74,19 +81,26 @@ static bool is_computed_from(const struct graph *g, tensor_id real, tensor_id in
     return real == integers;
 }
 
-/* The reals that QuantizeLinear makes integers of, which its first step divides; NO_TENSOR: it did not make them. */
-static tensor_id divided(const struct graph *g, tensor_id integers)
+/* The first step of QuantizeLinear, which made the integers; NO_NODE: it did not make them. */
+static node_id dividing(const struct graph *g, tensor_id integers)
 {
     tensor_id x = integers;
     for (int step = 0; step < 8; step++) {
         const struct node *n = graph_producer(g, x);
-        if (!n || n->n_inputs == 0)
-            return NO_TENSOR;
-        x = n->inputs[0];
+        if (!n || n->n_inputs == 0 || n->inputs[0] == NO_TENSOR || is_integer(graph_tensor(g, n->inputs[0])))
+            return NO_NODE;
         if (node_is(n, OP_ElementWiseDivide))
-            return x;
+            return graph_tensor(g, x)->producer;
+        x = n->inputs[0];
     }
-    return NO_TENSOR;
+    return NO_NODE;
+}
+
+/* The reals that QuantizeLinear makes integers of; NO_TENSOR: it did not make them. */
+static tensor_id divided(const struct graph *g, tensor_id integers)
+{
+    const node_id id = dividing(g, integers);
+    return id == NO_NODE ? NO_TENSOR : graph_node(g, id)->inputs[0];
 }
 
 /* Finds the Quantize that belongs to each marked tensor: false when there is no mark. */
@@ -365,12 +379,12 @@ static tensor_id reals_of(struct recovery *r, const struct node *n, uint32_t i, 
 static void quantize_here(struct recovery *r, tensor_id integers)
 {
     struct integers *x = &r->of[integers];
-    const node_id last = r->g->order.data[r->g->order.count - 1];
+    const char *source = graph_producer(r->g, integers)->source;
     if (x->quantizer == NO_NODE) {
         const tensor_id real = divided(r->g, integers);
         x->twin = add_fixed(r, integers);
         add_step(r, OP_Quantize, real, x->twin);
-        graph_node(r->g, graph_tensor(r->g, x->twin)->producer)->source = graph_node(r->g, last)->source;
+        graph_node(r->g, graph_tensor(r->g, x->twin)->producer)->source = source;
         return;
     }
     x->twin = graph_node(r->g, x->quantizer)->outputs[0];
@@ -463,6 +477,85 @@ static void move_reals(struct recovery *r, node_id id)
     }
 }
 
+/* ---- nodes around integers that stay ---- */
+
+/* What Transposes and Reshapes before the tensor move. */
+static tensor_id before_moves(const struct graph *g, tensor_id id)
+{
+    const struct node *n = graph_producer(g, id);
+    for (; n && n->op && passes_on(n); n = graph_producer(g, id))
+        id = n->inputs[0];
+    return id;
+}
+
+/* Whether the node's reals are dequantized ones, or known. */
+static bool reads_dequantized(const struct graph *g, const struct node *n)
+{
+    bool any = false;
+    if (!n || !n->op || n->op->package || node_is(n, OP_Quantize) || node_is(n, OP_Dequantize))
+        return false;
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        const struct tensor *t = node_input(g, n, i);
+        if (!t || !dtype_is_float(t->type->dtype) || t->kind == TENSOR_STATIC)
+            continue;
+        const struct node *producer = graph_producer(g, before_moves(g, n->inputs[i]));
+        if (!producer || !producer->op || !node_is(producer, OP_Dequantize))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+/* Whether a reader of the tensor, at most so many nodes on that move it, is quantized next, and all else that it reads
+ * is dequantized; behind: the tensor is what such a node gives. */
+static bool is_read_between(const struct recovery *r, tensor_id id, bool behind, int most)
+{
+    const struct graph *g = r->g;
+    for (uint32_t i = r->uses.first[id]; most > 0 && i < r->uses.first[id + 1]; i++) {
+        const struct node *n = graph_node(g, r->uses.nodes[i]);
+        if (!n->op || n->n_outputs == 0 || n->outputs[0] >= r->n_tensors)
+            continue;
+        if (behind && (node_is(n, OP_Quantize) || node_is(n, OP_ElementWiseDivide)))
+            return true;
+        if (passes_on(n) ? is_read_between(r, n->outputs[0], behind, most - 1)
+                         : !behind && reads_dequantized(g, n) && is_read_between(r, n->outputs[0], true, most))
+            return true;
+    }
+    return false;
+}
+
+/* The Divide of integers that stay reads what is dequantized of their twin, so that the node before it gives that. */
+static void divide_twin(struct recovery *r, tensor_id integers)
+{
+    struct graph *g = r->g;
+    struct integers *x = &r->of[integers];
+    const node_id divide = dividing(g, integers);
+    const struct tensor *t = graph_tensor(g, integers);
+    if (divide == NO_NODE || !t->quant || t->quant->per_axis || x->pure || x->moved || x->read)
+        return;
+    const tensor_id real = graph_node(g, divide)->inputs[0];
+    if (graph_tensor(g, real)->type->dtype != DT_FLOAT32 ||
+        !reads_dequantized(g, graph_producer(g, before_moves(g, real))))
+        return;
+    quantize_here(r, integers);
+    graph_replace_input(g, divide, 0, add_reals(r, x->twin));
+}
+
+/* By node: the integers whose first step it is. */
+static tensor_id *find_divides(const struct recovery *r)
+{
+    tensor_id *out = arena_array(r->c->scratch, tensor_id, r->g->nodes.count);
+    for (size_t i = 0; i < r->g->nodes.count; i++)
+        out[i] = NO_TENSOR;
+    for (tensor_id id = 0; id < r->n_tensors; id++) {
+        const bool computed = is_integer(graph_tensor(r->g, id)) && graph_tensor(r->g, id)->quant;
+        const node_id divide = computed ? dividing(r->g, id) : NO_NODE;
+        if (divide != NO_NODE)
+            out[divide] = id;
+    }
+    return out;
+}
+
 static void make_twins(struct recovery *r, node_id id)
 {
     const struct node n = *graph_node(r->g, id); /* others are added */
@@ -472,7 +565,7 @@ static void make_twins(struct recovery *r, node_id id)
         if (out == NO_TENSOR || !is_integer(graph_tensor(r->g, out)) || !r->of[out].wanted)
             continue;
         wanted = true;
-        if (!moves)
+        if (!moves && r->of[out].twin == NO_TENSOR)
             quantize_here(r, out);
     }
     if (wanted && moves)
@@ -522,6 +615,20 @@ static void undo(struct recovery *r, tensor_id real, tensor_id fixed)
     graph_rename_tensor(g, real, name);
 }
 
+/* Whether computed integers that stay are dequantized for a node that can work on fixed-point tensors. */
+static bool stays_between(const struct recovery *r, tensor_id integers, tensor_id fixed)
+{
+    const struct pass_options *options = r->c->options;
+    if (options->keep_encodings || options->keep_quant_nodes || graph_tensor(r->g, integers)->producer == NO_NODE)
+        return false;
+    for (uint32_t i = r->uses.first[fixed]; i < r->uses.first[fixed + 1]; i++) {
+        const struct node *n = graph_node(r->g, r->uses.nodes[i]);
+        if (n->op && node_is(n, OP_Dequantize) && is_read_between(r, n->outputs[0], false, MOST_MOVES))
+            return true;
+    }
+    return false;
+}
+
 static void settle_reader(struct recovery *r, tensor_id integers)
 {
     const struct integers *x = &r->of[integers];
@@ -530,7 +637,8 @@ static void settle_reader(struct recovery *r, tensor_id integers)
     const struct node quantize = *graph_node(r->g, x->quantizer);
     const tensor_id real = quantize.inputs[0], fixed = quantize.outputs[0];
     if (x->twin == NO_TENSOR && x->real == NO_TENSOR) {
-        undo(r, real, fixed);
+        if (!stays_between(r, integers, fixed))
+            undo(r, real, fixed);
         return;
     }
     if (x->real == NO_TENSOR || read_directly(r, fixed, x->real))
@@ -591,8 +699,11 @@ static void recover(struct recovery *r)
     for (tensor_id id = 0; id < r->n_tensors; id++)
         if (r->of[id].wanted && graph_tensor(g, id)->producer == NO_NODE)
             r->of[id].twin = id; /* a graph input, as soon as nothing reads its integers */
+    const tensor_id *divides = find_divides(r);
     g->order.count = 0;
     for (size_t i = 0; i < r->n_nodes; i++) {
+        if (divides[r->nodes[i]] != NO_TENSOR && !r->c->options->keep_quant_nodes)
+            divide_twin(r, divides[r->nodes[i]]);
         vec_push(g->arena, &g->order, r->nodes[i]);
         make_twins(r, r->nodes[i]);
     }

@@ -66,10 +66,10 @@ static odlc_status check_tensor(const struct quantizer *q, tensor_id id)
     const struct tensor *t = graph_tensor(q->g, id);
     const enum dtype dtype = t->type->dtype;
     if (dtype_is_fixed(dtype) && !is_udo_data(q, id))
-        return refuse(
-            q,
-            "quantize the container that the converter wrote, of floats; --dequantize_weights makes its weights such",
-            "the container is quantized already: tensor %s is fixed-point", t->name);
+        return refuse(q,
+                      "quantize the container that the converter wrote, of floats; --dequantize_weights, and "
+                      "--block_weights float, make its weights such",
+                      "the container is quantized already: tensor %s is fixed-point", t->name);
     if (dtype_is_float(dtype) && dtype != DT_FLOAT32)
         return refuse(q, "convert a model of float32, without --float_bitwidth 16",
                       "tensor %s is of another float type than Float_32", t->name);

@@ -2,7 +2,6 @@
 /* A quantizer from its container to the one that it writes. */
 #include "quantize/quantizer.h"
 
-#include "ir/nibbles.h"
 #include "op/registry.h"
 #include "op/validate.h"
 #include "runtime/check_types.h"
@@ -78,26 +77,6 @@ odlc_status quantizer_finish(struct quantizer *q)
     return check(q);
 }
 
-/* The bytes of constants of four bits. Those with an encoding per channel are packed row by row. */
-static const struct view *const *pack(struct quantizer *q)
-{
-    const struct graph *g = q->g;
-    const struct view **packed = arena_array(q->arena, const struct view *, g->tensors.count);
-    for (tensor_id id = 0; id < g->tensors.count; id++) {
-        const struct tensor *t = graph_tensor(g, id);
-        const struct shape *shape = &t->type->shape;
-        if (t->kind != TENSOR_STATIC || (t->type->dtype != DT_SFXP4 && t->type->dtype != DT_UFXP4))
-            continue;
-        const int64_t size = (int64_t)nibbles_size(shape, t->quant->per_axis);
-        uint8_t *bytes = arena_alloc(q->arena, (size_t)size);
-        nibbles_pack(bytes, q->items[id].integers, shape, t->quant->per_axis);
-        struct view *view = arena_new(q->arena, struct view);
-        *view = view_of(bytes, DT_UINT8, &SHAPE(size));
-        packed[id] = view;
-    }
-    return packed;
-}
-
 odlc_status quantizer_write(struct quantizer *q, const char *path, const char *command, struct file **kept,
                             odlc_status (*ready)(void *user), void *user)
 {
@@ -107,7 +86,7 @@ odlc_status quantizer_write(struct quantizer *q, const char *path, const char *c
     q->writing.ready_user = user;
     q->writing.quantizer_command = command;
     if (q->options->packs_4_bits)
-        q->writing.packed = pack(q);
+        q->writing.packed = dlc_pack_4_bits(q->arena, q->g);
     struct arena_mark mark = arena_mark(q->scratch);
     odlc_status status = dlc_write(q->scratch, q->diags, q->g, path, &q->writing);
     arena_rewind(q->scratch, mark);

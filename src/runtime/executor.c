@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "runtime/check_types.h"
+#include "runtime/known.h"
 #include "runtime/lend.h"
 
 /* Bytes of mapped constants whose pages are kept; then they are given back, to be mapped again when they are needed. */
@@ -256,11 +257,42 @@ static void explain_steps(struct executor *e)
     }
 }
 
+/* The caller's backends that compute in the host's memory; NULL: none does. */
+static const struct backend *const *host_backends(struct arena *arena, const struct backend *const *all)
+{
+    size_t count = 0, kept = 0;
+    while (all[count])
+        count++;
+    const struct backend **out = arena_array(arena, const struct backend *, count + 1);
+    for (size_t i = 0; i < count; i++)
+        if (!all[i]->memory)
+            out[kept++] = all[i];
+    return kept ? out : NULL;
+}
+
+/* Computes what depends on constants alone: *g is the graph in which the results are constants, too, then. */
+static odlc_status compute_known(struct arena *arena, struct arena *scratch, struct diags *diags,
+                                 const tensor_id *wanted, size_t n_wanted, const struct executor_options *options,
+                                 const struct graph **g)
+{
+    const struct known known = known_find(arena, scratch, *g, wanted, n_wanted, options->observed);
+    const struct backend *const *backends = known.results.count ? host_backends(arena, options->backends) : NULL;
+    const struct executor_options once = {.backends = backends, .threads = options->threads};
+    struct executor *e;
+    if (!backends)
+        return ODLC_OK;
+    TRY(executor_create(arena, scratch, diags, *g, known.results.data, known.results.count, &once, &e));
+    TRY(executor_run(e));
+    *g = known_graph(arena, &known, e->buffers);
+    return ODLC_OK;
+}
+
 odlc_status executor_create(struct arena *arena, struct arena *scratch, struct diags *diags, const struct graph *g,
                             const tensor_id *wanted, size_t n_wanted, const struct executor_options *options,
                             struct executor **out)
 {
     struct executor *e = arena_new(arena, struct executor);
+    TRY(compute_known(arena, scratch, diags, wanted, n_wanted, options, &g));
     e->buffers = arena_array(arena, struct buffer, g->tensors.count);
     e->scope = (struct backend_scope){.arena = arena,
                                       .scratch = scratch,

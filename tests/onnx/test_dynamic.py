@@ -91,6 +91,32 @@ def test_conv(checks):
     checks.equal("float conv: weights", weights(c), "UFXP_8")
 
 
+def test_stored_integers(checks):
+    """Large weights of integer products are bytes in the container, with the numbers of the model; those that span more than a byte
+    are not."""
+    rng = np.random.default_rng(7)
+    x, columns = spread(rng, 2, 40), np.arange(30) * 8
+    for kind, zero, stored in (("i1", np.int8(0), "INT_8"), ("u1", np.uint8(0), "UINT_8"), ("u1", np.uint8(128), "INT_8"),
+                               ("u1", np.uint8(100), "UINT_8"), ("i1", np.int8(5), "UINT_8"), ("u1", columns.astype("u1"), "INT_32")):
+        info = np.iinfo(kind)
+        w = rng.integers(info.min, info.max + 1, (40, 30)).astype(kind)
+        w[0, :2] = info.min, info.max
+        m, name = product(x, w, zero, f4(0.02)), f"stored {kind} {np.ravel(zero)[-1]}"
+        m.output("y", FLOAT, [2, 30])
+        c = run_model(checks, name, m, {"x": x}, {"y": exact(x, w, zero, f4(0.02))}, KEPT, 1e-5)
+        computed = c and {name for o in c.ops for name in o.outputs}
+        found = c and [t.dtype for t in c.tensors.values() if t.dims == [40, 30] and t.name not in computed]
+        checks.equal(name, found, [stored])
+    image, w = spread(rng, 1, 3, 6, 5), rng.integers(-128, 128, (64, 3, 3, 3)).astype("i1")
+    q, scale, zero = dynamic(image)
+    windows = np.lib.stride_tricks.sliding_window_view(q.astype("i4") - zero, (3, 3), (2, 3))
+    total = np.einsum("nchwij,ocij->nohw", windows, w.astype("i4"))
+    m = product(image, w, np.int8(0), f4(0.02), "ConvInteger")
+    m.output("y", FLOAT, [1, 64, 4, 3])
+    c = run_model(checks, "stored filter", m, {"x": image}, {"y": total.astype("f4") * (scale * f4(0.02))}, KEPT, 1e-4)
+    checks.check("stored filter", c and any(t.dtype == "INT_8" and t.dims == [3, 3, 3, 64] for t in c.tensors.values()), ops(c))
+
+
 def test_integers_in_use(checks):
     """Who reads the sums, or scales them by something else, gets the model's integers."""
     rng = np.random.default_rng(3)
@@ -242,7 +268,7 @@ def main():
     if np is None:
         checks.skip("quantization while a model runs", "python3-numpy is not there")
         checks.finish()
-    for test in (test_products, test_conv, test_integers_in_use, test_joined, test_lstm, test_lstm_weights):
+    for test in (test_products, test_conv, test_stored_integers, test_integers_in_use, test_joined, test_lstm, test_lstm_weights):
         test(checks)
     checks.finish()
 

@@ -180,6 +180,61 @@ def test_picked_integers(checks):
     between_products(checks, "not negative", lambda x: x.clip(0), "Relu", [], [1, 3, 4, 6], "i1")
 
 
+def doubled(q):
+    """Integers of images by halves of pixels, as the operator rounds them: to zero."""
+    for axis in (2, 3):
+        before, after = (np.take(q, range(n, n + q.shape[axis]), axis, mode="clip") for n in (-1, 1))
+        sides = np.stack([0.25 * before + 0.75 * q, 0.75 * q + 0.25 * after], axis + 1)
+        q = sides.reshape(*q.shape[:axis], 2 * q.shape[axis], *q.shape[axis + 1:])
+    return np.trunc(q)
+
+
+def between_layers(r, skip):
+    """bytes → QLinearConv → Resize of integers → QLinearConcat (with what the first layer gives, enlarged, too) → QLinearConv."""
+    from qlinear_draw import saturated
+    x = r.randint(0, 256, (1, 3, 4, 6)).astype("u1")
+    w, v = r.randint(-7, 8, (2, 3, 1, 1)).astype("i1"), r.randint(-7, 8, (4, 4 if skip else 2, 1, 1)).astype("i1")
+    m = Model(opset=13)
+    m.opsets.append(("com.microsoft", 1))
+    m.input("x", UINT8, x.shape)
+    for name, scale, zero, code in (("x", 0.5, 9, UINT8), ("w", 0.25, 0, INT8), ("v", 0.5, 0, INT8), ("y", 4, 120, UINT8),
+                                    ("c", 8, 110, UINT8), ("z", 64, 100, UINT8)):
+        m.tensor(f"{name}_scale", FLOAT, [], [scale])
+        m.tensor(f"{name}_zero", code, [], [zero])
+    m.tensor("w", INT8, w.shape, raw=w.tobytes())
+    m.tensor("v", INT8, v.shape, raw=v.tobytes())
+    m.tensor("scales", FLOAT, [4], [1, 1, 2, 2])
+    m.tensor("back", FLOAT, [4], [1, 1, 0.5, 0.5])
+    m.node("QLinearConv", ["x", "x_scale", "x_zero", "w", "w_scale", "w_zero", "y_scale", "y_zero"], ["y"], name="first")
+    m.node("Resize", ["y", "", "scales"], ["larger"], mode="linear", coordinate_transformation_mode="half_pixel")
+    parts = ["larger", "y_scale", "y_zero"]
+    y = saturated(np.einsum("nchw,oc->nohw", (x.astype("f8") - 9) * 0.5, w[:, :, 0, 0] * 0.25) / 4, 120, "u1")
+    joined = [doubled(y.astype("f8"))]
+    if skip:
+        m.node("Resize", ["y", "", "scales"], ["nearest"], mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+        parts += ["nearest", "y_scale", "y_zero"]
+        joined.append(np.repeat(np.repeat(y, 2, 2), 2, 3).astype("f8"))
+    m.node("QLinearConcat", ["c_scale", "c_zero", *parts], ["c"], name="concat", domain="com.microsoft", axis=1)
+    m.node("QLinearConv", ["c", "c_scale", "c_zero", "v", "v_scale", "v_zero", "z_scale", "z_zero"], ["z"], name="last")
+    c = saturated((np.concatenate(joined, 1) - 120) * 4 / 8, 110, "u1")
+    z = saturated(np.einsum("nchw,oc->nohw", (c.astype("f8") - 110) * 8, v[:, :, 0, 0] * 0.5) / 64, 100, "u1")
+    return m, x, z
+
+
+def test_resized_integers(checks):
+    """Integers that a Resize interpolates stay such, and the nodes around work on fixed-point tensors."""
+    for seed, skip in ((1, False), (2, True)):
+        m, x, expected = between_layers(np.random.RandomState(seed), skip)
+        m.output("z", UINT8, expected.shape)
+        c = run_model(checks, f"resized integers, {skip=}", m, {"x": x}, {"z": expected})
+        found = c and [(o.type, c.tensors[o.outputs[0]].dtype) for o in c.ops if o.type in ("Conv2d", "Concat", "Cast", "Resize")]
+        more = {("Concat", "UFXP_8"), ("Resize", "UFXP_8")} if skip else set()  # of one part there is no Concat
+        checks.equal(f"resized integers, {skip=}: types", found and set(found),
+                     {("Cast", "FLOAT_32"), ("Cast", "UINT_8"), ("Conv2d", "UFXP_8"), ("Resize", "FLOAT_32"), *more})
+        c = run_model(checks, f"quantizers kept, {skip=}", m, {"x": x}, {"z": expected}, ("--keep_quant_nodes",), 1)
+        checks.check(f"quantizers kept, {skip=}: types", c and "UFXP_8" not in [c.tensors[o.outputs[0]].dtype for o in c.ops if o.type == "Conv2d"], "")
+
+
 def test_border(checks):
     """Graph inputs and outputs that DequantizeLinear and QuantizeLinear alone stand next to."""
     m, x = Model(opset=13), np.arange(0, 240, 10).astype("u1").reshape(2, 12)
@@ -273,7 +328,7 @@ def main():
     if np is None:
         checks.skip("operators on quantized integers", "python3-numpy is not there")
         checks.finish()
-    for test in (test_network, test_integers_in_use, test_moved_integers, test_picked_integers, test_border, test_rows_of_few_bits, test_float_bias, test_refused):
+    for test in (test_network, test_integers_in_use, test_moved_integers, test_picked_integers, test_resized_integers, test_border, test_rows_of_few_bits, test_float_bias, test_refused):
         test(checks)
     test_drawn(checks, number("--count", COUNT), number("--seed", 0))
     checks.finish()

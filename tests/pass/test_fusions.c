@@ -52,17 +52,19 @@ static uint64_t plants_to_try(void)
     return getenv("ODLC_RANDOM_GRAPHS") ? setting("ODLC_RANDOM_GRAPHS", 0) : share_of(200, 500, "plants");
 }
 
-/* The first output's numbers, of a random input. */
-static const float *execute(struct trial *t, const struct graph *g, uint64_t seed, uint64_t *count)
+/* The first output's numbers, of a random input: floats, or doubles in a graph of these. */
+static const void *execute(struct trial *t, const struct graph *g, uint64_t seed, uint64_t *count)
 {
     struct executor *e;
     const tensor_id in = g->inputs.data[0], out = g->outputs.data[0];
     ck_assert_int_eq(
         executor_create(t->arena, t->scratch, &t->diags, g, g->outputs.data, g->outputs.count, &reference_only, &e),
         ODLC_OK);
-    float *x = e->buffers[in].data;
-    for (uint64_t i = 0; i < shape_count(&e->buffers[in].shape); i++)
-        x[i] = (float)random_below(&seed, 1 << 20) / (1 << 16) - 8;
+    const struct buffer *x = &e->buffers[in];
+    for (uint64_t i = 0; i < shape_count(&x->shape); i++) {
+        const float number = (float)random_below(&seed, 1 << 20) / (1 << 16) - 8;
+        convert_elements((uint8_t *)x->data + i * dtype_size(x->dtype), x->dtype, &number, DT_FLOAT32, 1);
+    }
     ck_assert_int_eq(executor_run(e), ODLC_OK);
     *count = shape_count(&e->buffers[out].shape);
     return e->buffers[out].data;
@@ -106,19 +108,48 @@ static bool spans_all(const struct planted *p)
     return found && node_is(found, p->op) && !producer_of(p->g, found->inputs[0]);
 }
 
-static void check_numbers(struct trial *t, const struct planted *p, const char *text, uint64_t seed,
+/* What a plant is made of. */
+struct origin {
+    size_t kind;
+    uint64_t seed;
+    int fault;
+};
+
+/* What the plant's steps give in doubles. */
+static const double *execute_exactly(struct trial *t, const struct origin *o)
+{
+    const struct planted p = plant(t->arena, &t->diags, o->kind, o->seed, o->fault);
+    uint64_t count;
+    for (tensor_id id = 0; id < p.g->tensors.count; id++)
+        if (graph_tensor(p.g, id)->type->dtype == DT_FLOAT32)
+            graph_set_dtype(p.g, id, DT_FLOAT64);
+    return execute(t, p.g, o->seed, &count);
+}
+
+static bool is_near(double a, double b, double largest)
+{
+    return fabs(a - b) <= TOLERANCE * largest || (isnan(a) && isnan(b));
+}
+
+/* Steps in floats may be ill-conditioned where the operator is not: a variance that is the difference of two moments,
+ * much larger ones, loses their last bits. So what differs from them must be what they give in doubles. */
+static void check_numbers(struct trial *t, const struct planted *p, const struct origin *origin, const char *text,
                           const float *expected, uint64_t count)
 {
     uint64_t found_count;
-    const float *found = execute(t, p->g, seed, &found_count);
+    const double *exact = NULL;
+    const float *found = execute(t, p->g, origin->seed, &found_count);
     double largest = 1;
     ck_assert_uint_eq(count, found_count);
     for (uint64_t i = 0; i < count; i++)
         largest = fmax(largest, fabs((double)expected[i])); /* a NaN is none */
-    for (uint64_t i = 0; i < count; i++)
-        if (!(fabs((double)expected[i] - (double)found[i]) <= TOLERANCE * largest) &&
-            !(isnan(expected[i]) && isnan(found[i])))
-            give_up(t, p, text, seed, "the numbers differ");
+    for (uint64_t i = 0; i < count; i++) {
+        if (is_near((double)expected[i], (double)found[i], largest))
+            continue;
+        exact = exact ? exact : execute_exactly(t, origin);
+        if (!is_near(exact[i], (double)found[i], largest))
+            give_up(t, p, text, origin->seed, "the numbers differ");
+    }
 }
 
 /* The number of places for a fault. */
@@ -133,7 +164,7 @@ static int check_plant(size_t kind, uint64_t seed)
     ck_assert_int_eq(pass_run(&t.context, p.g, p.pass), ODLC_OK);
     if (!is_found(&p))
         give_up(&t, &p, text, seed, "the operator is not found");
-    check_numbers(&t, &p, text, seed, expected, count);
+    check_numbers(&t, &p, &(struct origin){kind, seed, NO_FAULT}, text, expected, count);
     stop(&t);
     return p.places;
 }
@@ -150,7 +181,7 @@ static void check_fault(size_t kind, uint64_t seed, int fault)
     ck_assert_int_eq(pass_run(&t.context, p.g, p.pass), ODLC_OK);
     if (is_found(&p) || (p.is_read && spans_all(&p)))
         give_up(&t, &p, text, seed, "the operator is found where it is not");
-    check_numbers(&t, &p, text, seed, expected, count);
+    check_numbers(&t, &p, &(struct origin){kind, seed, fault}, text, expected, count);
     stop(&t);
 }
 
@@ -162,6 +193,16 @@ START_TEST(plants_are_found)
         uint64_t state = seed;
         check_fault((size_t)_i, seed, (int)random_below(&state, (uint32_t)places));
     }
+}
+END_TEST
+
+/* Seeds whose steps in floats are further from what they mean than the tolerance. */
+START_TEST(ill_conditioned_plants)
+{
+    static const uint64_t seeds[] = {5008471};
+    for (size_t kind = 0; kind < plant_kinds(); kind++)
+        for (size_t i = 0; i < COUNT_OF(seeds); i++)
+            check_plant(kind, seeds[i]);
 }
 END_TEST
 
@@ -203,6 +244,7 @@ int main(void)
     TCase *plants = tcase_create("plants");
     tcase_set_timeout(plants, 0);
     tcase_add_loop_test(plants, plants_are_found, 0, (int)plant_kinds());
+    tcase_add_test(plants, ill_conditioned_plants);
     suite_add_tcase(suite, plants);
     TCase *formulas = tcase_create("formulas");
     tcase_add_test(formulas, texts_that_are_no_formulas);

@@ -40,6 +40,7 @@ static const struct reference_kernel adds = {COMPUTE_WIDE, add_kernel}, forks_to
 static const struct op add = {.name = "Add", .dlc_type = "Add", .own_kernel = &adds};
 static const struct op forks = {.name = "Fork", .dlc_type = "Fork", .own_kernel = &forks_to_two};
 static const struct op reshape = {.id = OP_Reshape, .name = "Reshape", .dlc_type = "Reshape"};
+static const struct op of_package = {.name = "Twice", .dlc_type = "Twice", .package = "MyPackage", .own_kernel = &adds};
 static const struct op custom = {.name = "Selu", .dlc_type = "Selu", .package = "MyPackage"};
 
 static odlc_status infer_first(const struct infer *c)
@@ -154,6 +155,75 @@ START_TEST(reshapes_have_the_place_of_what_they_read)
     elements(e, x)[2] = 1;
     ck_assert_int_eq(executor_run(e), ODLC_OK);
     ck_assert_float_eq(elements(e, t[0])[2], 2);
+}
+END_TEST
+
+static tensor_id constant(const char *name, float first)
+{
+    float *values = arena_array(arena, float, N);
+    const struct shape shape = SHAPE(N);
+    for (int i = 0; i < N; i++)
+        values[i] = first + (float)i;
+    const struct view view = view_of(values, DT_FLOAT32, &shape);
+    return graph_add_constant(g, name, DT_FLOAT32, &view);
+}
+
+static struct executor *created(const tensor_id *wanted, size_t n_wanted, const struct executor_options *options)
+{
+    struct executor *e;
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, wanted, n_wanted, options, &e), ODLC_OK);
+    return e;
+}
+
+/* Of two nodes of constants and one that reads the second, the latter alone is a step; the graph is as before. */
+START_TEST(what_constants_give_is_computed_once)
+{
+    tensor_id x = tensor("x", TENSOR_INPUT), one = constant("one", 1), ten = constant("ten", 10);
+    tensor_id up = tensor("up", TENSOR_NATIVE), down = tensor("down", TENSOR_NATIVE),
+              sum = tensor("sum", TENSOR_NATIVE);
+    tensor_id y = tensor("y", TENSOR_OUTPUT);
+    node(&forks, "fork", one, NO_TENSOR, up, down);
+    node(&add, "sum", up, ten, sum, NO_TENSOR);
+    node(&add, "y", sum, x, y, NO_TENSOR);
+    struct executor *e = created(&y, 1, &reference_only);
+    ck_assert_uint_eq(e->plan.steps.count, 1);
+    ck_assert(graph_tensor(e->scope.graph, sum)->kind == TENSOR_STATIC);
+    ck_assert(graph_tensor(g, sum)->kind == TENSOR_NATIVE && graph_tensor(g, sum)->producer != NO_NODE);
+    ck_assert_uint_eq(g->order.count, 3);
+    for (int run = 1; run <= 2; run++) {
+        elements(e, x)[3] = (float)(100 * run);
+        ck_assert_int_eq(executor_run(e), ODLC_OK);
+        ck_assert_float_eq(elements(e, y)[3], (float)(100 * run) + (1 + 3 + 1) + (10 + 3));
+    }
+}
+END_TEST
+
+/* What somebody wants or observes, and what a package reads, is computed in each run, and what depends on it. */
+START_TEST(what_is_seen_of_constants_is_computed_in_each_run)
+{
+    tensor_id x = tensor("x", TENSOR_INPUT), one = constant("one", 1), first = tensor("first", TENSOR_NATIVE);
+    tensor_id second = tensor("second", TENSOR_NATIVE), y = tensor("y", TENSOR_OUTPUT), z = tensor("z", TENSOR_OUTPUT);
+    node(&add, "first", one, one, first, NO_TENSOR);
+    node(&add, "second", first, one, second, NO_TENSOR);
+    node(&add, "y", second, x, y, NO_TENSOR);
+    ck_assert_uint_eq(created(&y, 1, &reference_only)->plan.steps.count, 1);
+    ck_assert_uint_eq(created((tensor_id[]){y, second}, 2, &reference_only)->plan.steps.count, 2);
+    struct executor *e = created((tensor_id[]){y, first}, 2, &reference_only);
+    ck_assert_uint_eq(e->plan.steps.count, 3);
+    ck_assert_int_eq(executor_run(e), ODLC_OK);
+    ck_assert_float_eq(elements(e, first)[2], 6);
+    bool *observed = arena_array(arena, bool, g->tensors.count);
+    observed[first] = true;
+    struct executor_options options = reference_only;
+    options.observed = observed;
+    ck_assert_uint_eq(created(&y, 1, &options)->plan.steps.count, 3);
+    node(&of_package, "z", second, second, z, NO_TENSOR);
+    e = created((tensor_id[]){y, z}, 2, &reference_only);
+    ck_assert_uint_eq(e->plan.steps.count, 3);
+    ck_assert(graph_tensor(e->scope.graph, second)->kind == TENSOR_NATIVE);
+    ck_assert(graph_tensor(e->scope.graph, first)->kind == TENSOR_STATIC);
+    ck_assert_int_eq(executor_run(e), ODLC_OK);
+    ck_assert_float_eq(elements(e, z)[2], 18);
 }
 END_TEST
 
@@ -380,6 +450,8 @@ int main(void)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, a_chain_needs_two_slots);
     tcase_add_test(tcase, reshapes_have_the_place_of_what_they_read);
+    tcase_add_test(tcase, what_constants_give_is_computed_once);
+    tcase_add_test(tcase, what_is_seen_of_constants_is_computed_in_each_run);
     tcase_add_test(tcase, wanted_tensors_keep_their_place);
     tcase_add_test(tcase, an_unused_output_is_freed_at_once);
     tcase_add_test(tcase, nodes_that_nothing_wanted_needs_are_left_out);

@@ -3,15 +3,17 @@
  * dequantized, so that the table stays one of integers. */
 #include "converters/lowering/gather.h"
 #include "converters/lowering/shapes.h"
-#include "converters/onnx/lower/onnx_quantized.h"
+#include "converters/onnx/lower/onnx_blocks.h"
 #include "converters/onnx/lower/onnx_rows.h"
 
 struct block_rows {
     struct emit s;
-    tensor_id data, indices, scale, zero; /* integers of one byte; zero: NO_TENSOR, then `middle` */
+    tensor_id data, indices, scale,
+        zero; /* integers of one byte, or as they are stored; zero: NO_TENSOR, then `middle` */
     int64_t bits, block;
     uint32_t gathered, quantized; /* axes */
     double middle;
+    bool stored; /* --block_weights packed: data and zero are fixed-point constants */
 };
 
 /* Numbers of fewer bits than a byte, the low ones first, each in a byte of its own: `extent` in the last axis. */
@@ -36,8 +38,9 @@ static odlc_status unpack_bytes(struct block_rows *g, uint32_t input, const char
             values[row * (uint64_t)extent + (uint64_t)i] =
                 (uint8_t)(byte >> (i % per_byte * g->bits) & ((1u << g->bits) - 1));
         }
-    struct view view = view_of(values, DT_UINT8, &shape);
-    *out = graph_add_constant(l->b->graph, step_name(l, what), DT_UINT8, &view);
+    const enum dtype dtype = is_storable(l, *out) ? DT_UINT4 : DT_UINT8;
+    struct view view = view_of(values, dtype, &shape);
+    *out = graph_add_constant(l->b->graph, step_name(l, what), dtype, &view);
     return ODLC_OK;
 }
 
@@ -79,6 +82,17 @@ static odlc_status check_scales(const struct block_rows *g)
     return ODLC_OK;
 }
 
+/* As fixed-point constants, or as bytes. */
+static void store_integers(struct block_rows *g, enum dtype bytes)
+{
+    const struct lower *l = g->s.l;
+    const bool has_zero = g->zero != NO_TENSOR;
+    g->data = g->stored ? emit_stored(&g->s, g->data, step_name(l, "data"), has_zero ? 0 : g->middle)
+                        : emit_cast(&g->s, g->data, bytes);
+    if (has_zero)
+        g->zero = g->stored ? emit_stored(&g->s, g->zero, step_name(l, "zeros"), 0) : emit_cast(&g->s, g->zero, bytes);
+}
+
 /* Bytes hold 8 / bits numbers, which are positive; types of 4 bits hold one. */
 static odlc_status read_operands(struct block_rows *g)
 {
@@ -107,19 +121,34 @@ static odlc_status read_operands(struct block_rows *g)
             TRY(unpack_bytes(g, 3, "zero_points", scale->dims[last], &g->zero));
     }
     TRY(check_scales(g));
-    enum dtype whole = data.dtype == DT_INT4 ? DT_INT8 : DT_UINT8;
-    g->data = emit_cast(&g->s, g->data, whole);
-    g->zero = g->zero == NO_TENSOR ? NO_TENSOR : emit_cast(&g->s, g->zero, whole);
+    g->stored = is_storable(l, g->data) && (g->zero == NO_TENSOR || is_storable(l, g->zero));
+    store_integers(g, data.dtype == DT_INT4 ? DT_INT8 : DT_UINT8);
     return lower_indices(l, 1, BOTH_ENDS, &data.shape.dims[g->gathered], 1, &g->indices);
 }
 
+/* Fixed-point rows have the encoding of their table. */
 static tensor_id pick(struct block_rows *g, const char *what, tensor_id x)
 {
     tensor_id out = NO_TENSOR;
     if (g->s.status != ODLC_OK || x == NO_TENSOR)
         return NO_TENSOR;
+    struct build *b = g->s.l->b;
+    const size_t before = b->graph->tensors.count;
+    b->unfolded = g->stored;
     g->s.status = lower_gather_axis(g->s.l, x, g->indices, g->gathered, step_name(g->s.l, what), &out);
+    b->unfolded = false;
+    for (size_t id = before; id < b->graph->tensors.count; id++)
+        if (dtype_is_fixed(build_type(b, (tensor_id)id)->dtype))
+            graph_tensor(b->graph, (tensor_id)id)->quant = graph_tensor(b->graph, x)->quant;
     return out;
+}
+
+/* Rows of integers, or of zero points, as floats; NO_TENSOR: there are none. */
+static tensor_id floats_of(struct block_rows *g, tensor_id rows)
+{
+    if (rows == NO_TENSOR)
+        return NO_TENSOR;
+    return g->stored ? emit_reals(&g->s, rows) : emit_cast(&g->s, rows, DT_FLOAT32);
 }
 
 odlc_status lower_gather_block_quantized(struct lower *l)
@@ -135,10 +164,10 @@ odlc_status lower_gather_block_quantized(struct lower *l)
     const struct shape shape = build_type(l->b, x)->shape;
     if (shape.rank == MAX_RANK)
         return lower_unsupported(l, NULL, NULL, "the result has %d axes", MAX_RANK);
-    x = emit_cast(&g.s, x, DT_FLOAT32);
+    x = floats_of(&g, x);
     if (zero != NO_TENSOR)
-        zero = emit_align(&g.s, emit_cast(&g.s, zero, DT_FLOAT32), &shape, &blocks);
-    else if (g.middle != 0)
+        zero = emit_align(&g.s, floats_of(&g, zero), &shape, &blocks);
+    else if (g.middle != 0 && !g.stored)
         zero = emit_scalar(&g.s, x, g.middle);
     if (zero != NO_TENSOR)
         x = emit_binary(&g.s, OP_ElementWiseSubtract, x, zero);

@@ -2,9 +2,9 @@
 /* MatMulNBits of ONNX Runtime: A · Wᵀ + bias, where blocks of W's rows are integers of few bits with a scale. */
 #include <math.h>
 
-#include "converters/lowering/emit.h"
 #include "converters/lowering/shapes.h"
 #include "converters/onnx/lower/contrib.h"
+#include "converters/onnx/lower/onnx_blocks.h"
 #include "converters/onnx/lower/onnx_qlinear.h"
 #include "converters/onnx/lower/onnx_rows.h"
 
@@ -15,6 +15,7 @@ struct nbits {
     const uint8_t *packed;                      /* [rows, blocks, bytes of a block] */
     const double *scale;                        /* [rows, blocks] */
     double *zero;                               /* likewise */
+    enum dtype zero_dtype;                      /* of floats that are given; DT_NONE: they are integers */
     const int64_t *group;                       /* of a column: whose scale it has; NULL: of the block it is in */
 };
 
@@ -74,6 +75,7 @@ static odlc_status read_zeros(struct nbits *n)
                              dtype_info(build_type(l->b, id)->dtype)->name);
     const uint8_t *lines = packed ? view_load(l->arena, graph_tensor(l->b->graph, id)->view, DT_UINT8) : NULL;
     const double *given = id == NO_TENSOR || packed ? NULL : build_const_as_floats(l->b, id, &count);
+    n->zero_dtype = given ? build_type(l->b, id)->dtype : DT_NONE;
     for (int64_t i = 0; i < n->rows * n->blocks; i++)
         n->zero[i] = lines   ? number(lines + i / n->blocks * bytes, i % n->blocks, n->bits)
                      : given ? given[i]
@@ -157,9 +159,66 @@ static odlc_status weights_by_block(struct nbits *n, struct view *view)
         w[i] = (float)((weight(n, i / n->columns, i % n->columns) - n->zero[block]) * n->scale[block]);
     }
     *view = view_of(w, DT_FLOAT32, &shape);
-    diag_note(n->l->diags, AT(.node = fw_node_label(n->l->node)), "dequantized-weights",
-              "weights with %lld scales a row are stored as floats", (long long)n->blocks);
+    note_float_blocks(n->l, n->block);
     return ODLC_OK;
+}
+
+/* ---- weights that stay stored as integers: --block_weights packed ---- */
+
+/* As a constant; those of 2 bits are stored as those of 4. */
+static odlc_status stored_integers(const struct nbits *n, tensor_id *out)
+{
+    const struct lower *l = n->l;
+    const struct shape shape = SHAPE(n->rows, n->columns);
+    const enum dtype dtype = n->bits == 8 ? DT_UINT8 : DT_UINT4;
+    uint8_t *q;
+    TRY(lower_table(l, shape_count(&shape), sizeof *q, &q));
+    for (int64_t i = 0; i < n->rows * n->columns; i++)
+        q[i] = (uint8_t)weight(n, i / n->columns, i % n->columns);
+    const struct view view = view_of(q, dtype, &shape);
+    *out = graph_add_constant(l->b->graph, graph_tensor(l->b->graph, l->in[1])->name, dtype, &view);
+    return ODLC_OK;
+}
+
+/* The zero points of all blocks; NO_TENSOR, where one integer says them all. */
+static tensor_id stored_zeros(struct emit *s, const struct nbits *n)
+{
+    const struct shape shape = SHAPE(n->rows, n->blocks);
+    const enum dtype integer = n->bits == 8 ? DT_UINT8 : DT_UINT4;
+    bool one = n->zero_dtype == DT_NONE;
+    for (int64_t i = 1; i < n->rows * n->blocks; i++)
+        one &= n->zero[i] == n->zero[0];
+    return one ? NO_TENSOR : emit_constant(s, n->zero_dtype == DT_NONE ? integer : n->zero_dtype, &shape, n->zero);
+}
+
+static tensor_id stored_groups(const struct nbits *n)
+{
+    if (!n->group)
+        return NO_TENSOR;
+    const struct view view = view_of(n->group, DT_INT64, &SHAPE(n->columns));
+    return graph_add_constant(n->l->b->graph, step_name(n->l, "groups"), DT_INT32, &view);
+}
+
+static odlc_status multiply_stored(struct nbits *n)
+{
+    struct lower *l = n->l;
+    struct emit s = {.l = l};
+    struct stored_blocks w = {.middle = n->zero[0], .granularity = {.axis = 1, .block = n->block}};
+    const struct type x = *build_type(l->b, n->x);
+    struct shape line = SHAPE(1, n->columns), result = x.shape;
+    tensor_id bias = lower_in(l, 5);
+    result.dims[result.rank - 1] = n->rows;
+    TRY(stored_integers(n, &w.x));
+    w.zero = stored_zeros(&s, n);
+    w.groups = stored_groups(n);
+    w.scale = emit_reshape(&s, l->in[2], &SHAPE(n->rows, n->blocks));
+    const tensor_id weights = emit_cast(&s, emit_stored_blocks(&s, &w), x.dtype);
+    const tensor_id rows = emit_reshape(&s, n->x, x.shape.rank == 1 ? &line : &x.shape);
+    tensor_id y = emit_reshape(&s, emit_matmul(&s, rows, weights, false, true), &result);
+    if (bias == NO_TENSOR)
+        return emit_give(&s, 0, y);
+    TRY(contrib_line(l, 5, "bias", n->rows, &bias));
+    return emit_end_binary(&s, OP_ElementWiseAdd, y, bias);
 }
 
 odlc_status lower_matmul_nbits(struct lower *l)
@@ -170,6 +229,8 @@ odlc_status lower_matmul_nbits(struct lower *l)
     const struct perm swap = PERM(1, 0);
     TRY(read_attributes(&n));
     TRY(read_operands(&n));
+    if (l->packs_blocks)
+        return multiply_stored(&n);
     TRY(n.blocks == 1 ? weights_by_row(&n, &view) : weights_by_block(&n, &view));
     view_permute(&view, &swap);
     const enum dtype dtype = build_type(l->b, n.x)->dtype;

@@ -4,8 +4,8 @@
  * are known, the real value goes through a fixed-point tensor instead (pass_quantize.c). Real values whose encoding is
  * known by one of the operators alone are marked with it (pass_keep_encodings.c). */
 #include "converters/lowering/quantized.h"
+#include "converters/onnx/lower/onnx_blocks.h"
 #include "converters/onnx/lower/onnx_shape.h"
-#include "converters/onnx/lower/onnx_quantized.h"
 #include "converters/onnx/lower/onnx_rows.h"
 #include "ir/quant.h"
 
@@ -219,6 +219,18 @@ static tensor_id dequantize(struct emit *s, const struct linear *q)
     return emit_binary(s, OP_ElementWiseMultiply, x, scale);
 }
 
+/* The same of known integers in blocks, which stay stored. */
+static tensor_id dequantize_stored(struct emit *s, const struct linear *q)
+{
+    const bool zero = !is_zero(s->l->b, q->zero);
+    const struct stored_blocks w = {.x = q->x,
+                                    .scale = q->scale,
+                                    .zero = zero ? q->zero : NO_TENSOR,
+                                    .granularity = q->granularity,
+                                    .groups = NO_TENSOR};
+    return emit_stored_blocks(s, &w);
+}
+
 static odlc_status check_dequantize(const struct lower *l, const struct linear *q)
 {
     enum dtype x = build_type(l->b, q->x)->dtype;
@@ -251,7 +263,11 @@ odlc_status lower_dequantize_linear(struct lower *l)
         return ODLC_OK;
     if (quant && x->quant && quant_equal(quant, x->quant))
         return give_dequantized(l, q.x);
-    tensor_id y = dequantize(&s, &q);
+    const bool in_blocks = q.granularity.block > 0 && build_is_const(l->b, q.scale) &&
+                           (q.zero == NO_TENSOR || build_is_const(l->b, q.zero));
+    tensor_id y = in_blocks && is_storable(l, q.x) ? dequantize_stored(&s, &q) : dequantize(&s, &q);
+    if (in_blocks && s.status == ODLC_OK && build_is_const(l->b, y))
+        note_float_blocks(l, q.granularity.block);
     y = emit_cast_exactly(&s, y, to);
     TRY(s.status);
     if (quant && q.whole && !x_is_marked && is_quantized_type(build_type(l->b, q.x)->dtype) && !build_is_const(l->b, y))
