@@ -2,30 +2,11 @@
 """Operators that ONNX Runtime adds to ONNX, each as a model of one node that is converted and executed. What must come out is
 what ONNX Runtime computed (make_contrib.py). What cannot be converted must be refused with the reason."""
 
-import importlib
-import pathlib
-
+from contrib_family import try_family
 from one_node import Const, gives, np, refuses
 from checks import Checks
 
-HERE = pathlib.Path(__file__).resolve().parent
 X, LINE, IDS = (np.ones((2, 3, 8), "f4"), np.ones(8, "f4"), np.zeros((2, 3), "i4")) if np else (None,) * 3
-
-
-def expected_of(node, arrays):
-    """None where the numbers are of another node."""
-    if f"{node.name}|{node.digest()}" not in arrays["digests"]:
-        return None
-    return [code and arrays[f"{node.name}|{i}"] for i, code in enumerate(node.outputs[:node.compared])]
-
-
-def try_family(checks, family):
-    arrays, cases = np.load(HERE / f"contrib_{family}.npz"), importlib.import_module(f"contrib_{family}_cases").CASES
-    checks.equal(f"names of {family} differ", len({node.name for node in cases}), len(cases))
-    for node in cases:
-        expected = expected_of(node, arrays)
-        if checks.check(f"there are numbers for {node.name}", expected is not None, "run make_contrib.py"):
-            gives(checks, node.op.removeprefix("::"), node.opset, node.inputs, expected, node.within, **node.attributes)
 
 
 def refuse(checks, message, op, inputs, n_outputs=1, **attributes):
