@@ -88,7 +88,8 @@ def test_attention(checks):
     refuse(checks, "nothing says which scores output 3", op, [X, X, X], 4, num_heads=2, unidirectional=1)
     refuse(checks, "buffers of past and present", op, [X, X, X, None, None, None, four, four, np.array([1], "i4")], num_heads=2)
     op = "RotaryEmbedding"
-    refuse(checks, "ragged batches and scales", op, [four, IDS[0, :1], X[0], X[0]], scale=2.0)
+    refuse(checks, "nothing defines what a scale does", op, [four, IDS[0, :1], X[0], X[0]], scale=2.0)
+    refuse(checks, "a ragged batch without a position for each", op, [four, IDS[0, :1], X[0], X[0]], is_packed_batching=1)
     refuse(checks, "without num_heads", op, [four, IDS[0, :1], X[0], X[0]], rotary_embedding_dim=4)
     refuse(checks, "is no matrix", op, [four, IDS[0, :1], X, X])
     refuse(checks, "position_ids [1,3] do not pick rows", op, [four, IDS[:1], X[0, :, :2], X[0, :, :2]])
