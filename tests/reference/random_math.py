@@ -86,11 +86,12 @@ def bit_cast(c, r, op):
 def fake_quant(c, r, op):
     shape = dims(r, 1)
     how = leave_out(r, num_bits=int(r.randint(2, 17)), narrow_range=maybe(r))
+    x = c.input(c.random(shape) + F32(1e-5))  # halves are rounded in another way, which the guide to quantization says
     if op.endswith("Args"):
-        c.gives(c.node(op, [value(c, r, shape)], min=-float(r.randint(1, 9)) / 4, max=float(r.randint(1, 9)) / 4, **how))
+        c.gives(c.node(op, [x], min=-float(r.randint(1, 9)) / 7, max=float(r.randint(1, 9)) / 7, **how))
         return
     size = shape[-1:] if op.endswith("Channel") else []
-    c.gives(c.node(op, [c.input(shape), fixed(c, r, c.random(size, F32, -2, -0.25), F32), fixed(c, r, c.random(size, F32, 0.25, 2), F32)], **how))
+    c.gives(c.node(op, [x, fixed(c, r, c.random(size, F32, -1.9, -0.3), F32), fixed(c, r, c.random(size, F32, 0.3, 1.9), F32)], **how))
 
 
 @maker("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4")
@@ -98,7 +99,7 @@ def round_trip(c, r, op):
     shape = dims(r, 1)
     axis = int(r.randint(-1, len(shape))) if maybe(r) else -1
     size = [shape[axis]] if axis >= 0 and op.endswith("V3") else []
-    inputs = [c.input(shape), fixed(c, r, c.random(size, F32, -2, -0.25), F32), fixed(c, r, c.random(size, F32, 0.25, 2), F32)]
+    inputs = [c.input(c.random(shape) + F32(1e-5)), *(fixed(c, r, c.random(size, F32, *ends), F32) for ends in ((-1.9, -0.3), (0.3, 1.9)))]
     inputs += [fixed(c, r, int(r.randint(2, 12)))] if op.endswith("V3") else []
     how = leave_out(r, signed_input=maybe(r), narrow_range=maybe(r))
     how.update({} if op.endswith("V3") else {**leave_out(r, num_bits=int(r.randint(2, 12))), **leave_out(r, round_mode=pick(r, "HALF_TO_EVEN", "HALF_UP"))})
