@@ -111,6 +111,19 @@ def draw_svm_regressor(r):
                 support_vectors=some(r, supports, count), kernel_type=kernel, kernel_params=params, **more)
 
 
+def draw_svm_classifier(r):
+    x, count = features(r, ("f4",))
+    classes, kernel = extent(r, 2, 4), ["LINEAR", "POLY", "RBF", "SIGMOID"][r.randint(4)]
+    sizes = [extent(r, 1, 3) for _ in range(classes)]
+    params = [float(r.randint(1, 5)) / 8, float(r.randint(-4, 5)) / 4, float(r.randint(1, 4))]
+    coefficients = some(r, classes - 1, sum(sizes))
+    coefficients[0] = -1.0
+    transform = TRANSFORMS[r.randint(4)] if classes > 2 else ["NONE", "LOGISTIC"][r.randint(2)]
+    return Node("SVMClassifier", ML + "SVMClassifier", [x], ("i8", "f4"), within=1e-4, classlabels_ints=LABELS[:classes],
+                vectors_per_class=sizes, support_vectors=some(r, sum(sizes), count), coefficients=coefficients,
+                rho=[v + 1 / 512 for v in some(r, classes * (classes - 1) // 2)], kernel_type=kernel, kernel_params=params, post_transform=transform)
+
+
 class Trees:
     """Lists of nodes of random trees; leaves: of each tree the numbers of its leaves."""
 
@@ -211,6 +224,6 @@ def draw_tree_ensemble(r):
 
 DRAWS = {"FeatureVectorizer": draw_feature_vectorizer, "Imputer": draw_imputer, "LabelEncoder": draw_label_encoder,
          "LinearClassifier": draw_linear_classifier, "LinearRegressor": draw_linear_regressor, "Normalizer": draw_normalizer,
-         "OneHotEncoder": draw_one_hot_encoder, "SVMRegressor": draw_svm_regressor, "Scaler": draw_scaler,
+         "OneHotEncoder": draw_one_hot_encoder, "SVMClassifier": draw_svm_classifier, "SVMRegressor": draw_svm_regressor, "Scaler": draw_scaler,
          "TreeEnsemble": draw_tree_ensemble, "TreeEnsembleClassifier": draw_tree_classifier,
          "TreeEnsembleRegressor": draw_tree_regressor}

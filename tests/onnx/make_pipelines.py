@@ -22,7 +22,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer, OneHotEncoder, OrdinalEncoder, StandardScaler
-from sklearn.svm import SVR
+from sklearn.svm import SVC, SVR
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -46,6 +46,8 @@ def pipelines():
     yield "bayes", GaussianNB(), x, three
     yield "means", KMeans(3, n_init=2, random_state=0), x, None
     yield "support vectors", SVR(), x[:20], number[:20]
+    for label, y in (("two", two), ("three", three)):
+        yield f"support vectors of {label}", SVC(), x[:20], y[:20]
     yield "hot", OneHotEncoder(handle_unknown="ignore", sparse_output=False), whole, None
     yield "ordinal", OrdinalEncoder(), whole, None
     for label, y in (("two", two), ("three", three)):

@@ -54,11 +54,19 @@ def refuse_linear(checks):
     refuses(checks, "runtimes do not agree", op, 17, [rows], coefficients=line, post_transform="LOGISTIC")
     refuses(checks, "0 targets", op, 17, [rows], coefficients=line, targets=0)
     op, form = ml + "SVMRegressor", {"coefficients": line, "rho": [0.5]}
-    refuses(checks, "rho is not one number", op, 17, [rows], coefficients=line)
+    refuses(checks, "0 numbers rho for 1 scores", op, 17, [rows], coefficients=line)
     refuses(checks, "instead of gamma, coef0 and degree", op, 17, [rows], kernel_type="RBF", **form)
     refuses(checks, "a kernel without support vectors", op, 17, [rows], kernel_type="RBF", kernel_params=line, **form)
     refuses(checks, "and 0 numbers of support vectors", op, 17, [rows], n_supports=3, **form)
-    refuses(checks, "come of votes between pairs", ml + "SVMClassifier", 17, [rows])
+    op = ml + "SVMClassifier"
+    form = {"classlabels_ints": [1, 2], "vectors_per_class": [1, 1], "support_vectors": line * 2, "coefficients": [1.0, -1.0], "rho": [0.5]}
+    refuses(checks, "are found in a loop", op, 17, [rows], 2, **form, prob_a=[1.0], prob_b=[1.0])
+    refuses(checks, "2 labels for support vectors of 0 classes", op, 17, [rows], 2, **{**form, "vectors_per_class": []})
+    refuses(checks, "-1 vectors of a class", op, 17, [rows], 2, **{**form, "vectors_per_class": [3, -1]})
+    refuses(checks, "there are no support vectors", op, 17, [rows], 2, **{**form, "vectors_per_class": [0, 0]})
+    refuses(checks, "1 coefficients and 6 numbers", op, 17, [rows], 2, **{**form, "coefficients": [1.0]})
+    refuses(checks, "runtimes do not agree", op, 17, [rows], 2, **form, post_transform="SOFTMAX")
+    refuses(checks, "runtimes do not agree", op, 17, [rows], 2, **{**form, "coefficients": [1.0, 1.0]})
 
 
 def refuse_trees(checks):

@@ -281,6 +281,8 @@ NODES = {
     "LinearRegressor": lambda _: Node(ROWS_OF_4, coefficients=[0.5] * 4),
     "Normalizer": lambda _: Node(ROWS_OF_4, norm="L2"),
     "OneHotEncoder": lambda _: Node(ROWS_OF_4, cats_int64s=[1, 2]),
+    "SVMClassifier": lambda _: Node(ROWS_OF_4, coefficients=[0.5, -0.5], support_vectors=[0.5] * 8, vectors_per_class=[1, 1], rho=[0.5],
+                                    classlabels_ints=[3, 4], outputs=(INT64, FLOAT)),
     "SVMRegressor": lambda _: Node(ROWS_OF_4, coefficients=[0.5] * 4, rho=[0.5]),
     "Scaler": lambda _: Node(ROWS_OF_4, offset=[0.5], scale=[2.0]),
     "TreeEnsemble": tree_ensemble,

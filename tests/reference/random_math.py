@@ -265,4 +265,4 @@ def gru(c, r, op):
     batch, width, units = (int(v) for v in r.randint(1, 5, 3))
     weights = [value(c, r, shape, F32, -1, 1) for shape in ([width + units, 2 * units], [width + units, units], [2 * units], [units])]
     y = c.node(op, [c.input([batch, width]), value(c, r, [batch, units]), *weights])
-    c.gives(*(y[i] for i in range(4)))
+    c.gives(*(y[i] for i in range(4)), within=2e-4)  # sums may cancel

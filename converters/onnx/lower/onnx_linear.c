@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linear models of ai.onnx.ml, LinearRegressor and LinearClassifier, and SVMRegressor: scores of rows of features. */
+/* Linear models of ai.onnx.ml, LinearRegressor and LinearClassifier: scores of rows of features. */
 #include <string.h>
 
 #include "converters/lowering/emit.h"
 #include "converters/lowering/shapes.h"
 #include "converters/onnx/lower/classic.h"
 #include "converters/onnx/lower/onnx_rows.h"
-
-enum { LARGEST_KERNEL = 64 * 1024 * 1024 }; /* differences of rows and support vectors, one a feature */
 
 /* ---- LinearRegressor, LinearClassifier ---- */
 
@@ -85,103 +83,4 @@ odlc_status lower_linear_classifier(struct lower *l)
     TRY(classic_post_transform(l, classes, &as));
     TRY(classic_give_label_of(&s, &labels, scores));
     return emit_give(&s, 1, classic_transform(&s, scores, as));
-}
-
-/* ---- SVMRegressor: Σ coefficient · kernel(x, support vector) + rho ---- */
-
-enum kernel_kind { BY_PRODUCT, BY_POWER, BY_DISTANCE, BY_TANH };
-
-struct machine {
-    const float *coefficients, *vectors, *params, *rho;
-    uint32_t n_coefficients, n_vectors, n_params, n_rho;
-    int64_t supports; /* 0: a linear model */
-    int64_t features;
-    int kind;
-};
-
-static odlc_status read_machine(const struct lower *l, struct machine *m)
-{
-    static const struct choice kinds[] = {
-        {"LINEAR", BY_PRODUCT}, {"POLY", BY_POWER}, {"RBF", BY_DISTANCE}, {"SIGMOID", BY_TANH}};
-    TRY(lower_choose(l, "kernel_type", "LINEAR", kinds, COUNT_OF(kinds), &m->kind));
-    TRY(lower_attr_int(l, "n_supports", 0, &m->supports));
-    TRY(lower_attr_floats(l, "coefficients", &m->coefficients, &m->n_coefficients));
-    TRY(lower_attr_floats(l, "support_vectors", &m->vectors, &m->n_vectors));
-    TRY(lower_attr_floats(l, "kernel_params", &m->params, &m->n_params));
-    TRY(lower_attr_floats(l, "rho", &m->rho, &m->n_rho));
-    if (m->n_rho != 1)
-        return lower_invalid(l, "rho", NULL, "rho is not one number");
-    if (m->kind != BY_PRODUCT && m->n_params != 3)
-        return lower_invalid(l, "kernel_params", NULL, "%u numbers instead of gamma, coef0 and degree", m->n_params);
-    if (m->supports < 0 || m->supports > INT32_MAX)
-        return lower_invalid(l, "n_supports", NULL, "%lld support vectors", (long long)m->supports);
-    if (m->kind != BY_PRODUCT && m->supports == 0)
-        return lower_invalid(l, "n_supports", NULL, "a kernel without support vectors");
-    const int64_t terms = m->supports ? m->supports : m->features;
-    if (m->features < 1 || m->n_coefficients != terms || m->n_vectors != m->supports * m->features)
-        return lower_invalid(l, "coefficients", NULL,
-                             "%u coefficients and %u numbers of support vectors for %lld vectors of %lld features",
-                             m->n_coefficients, m->n_vectors, (long long)m->supports, (long long)m->features);
-    return ODLC_OK;
-}
-
-/* e^(−gamma · |x − v|²) for each row x and each vector v. */
-static tensor_id by_distance(struct emit *s, const struct machine *m, tensor_id x)
-{
-    const int64_t rows = build_type(s->l->b, x)->shape.dims[0], axis = 2;
-    if (rows > LARGEST_KERNEL / m->features / m->supports)
-        s->status = lower_unsupported(s->l, "n_supports", NULL,
-                                      "%lld rows and %lld support vectors of %lld features: more than %d differences",
-                                      (long long)rows, (long long)m->supports, (long long)m->features, LARGEST_KERNEL);
-    x = emit_reshape(s, x, &SHAPE(rows, 1, m->features));
-    x = emit_binary(s, OP_ElementWiseSubtract, x, classic_floats(s, &SHAPE(m->supports, m->features), m->vectors));
-    x = emit_reduce(s, OP_ReduceSum, emit_binary(s, OP_ElementWiseMultiply, x, x), &axis, 1, false);
-    if (s->status != ODLC_OK)
-        return NO_TENSOR;
-    return emit_unary(s, OP_ElementWiseExp,
-                      emit_binary(s, OP_ElementWiseMultiply, x, emit_scalar(s, x, -(double)m->params[0])));
-}
-
-/* The kernel of each row with each support vector: [rows, supports]. */
-static tensor_id kernel_of(struct emit *s, const struct machine *m, tensor_id x)
-{
-    if (m->kind == BY_DISTANCE)
-        return by_distance(s, m, x);
-    x = emit_matmul(s, x, classic_floats(s, &SHAPE(m->supports, m->features), m->vectors), false, true);
-    if (m->kind == BY_PRODUCT || s->status != ODLC_OK)
-        return x;
-    x = emit_binary(s, OP_ElementWiseMultiply, x, emit_scalar(s, x, (double)m->params[0]));
-    if (s->status == ODLC_OK)
-        x = emit_binary(s, OP_ElementWiseAdd, x, emit_scalar(s, x, (double)m->params[1]));
-    if (m->kind == BY_TANH || s->status != ODLC_OK)
-        return emit_unary(s, OP_Tanh, x);
-    return emit_binary(s, OP_ElementWisePower, x, emit_scalar(s, x, (double)m->params[2]));
-}
-
-odlc_status lower_svm_regressor(struct lower *l)
-{
-    struct emit s = {.l = l};
-    struct machine m;
-    enum scores_as as;
-    int64_t one_class;
-    tensor_id x;
-    TRY(lower_need(l, 0, "X", &x));
-    TRY(classic_rows(&s, &x));
-    m.features = build_type(l->b, x)->shape.dims[1];
-    TRY(read_machine(l, &m));
-    TRY(classic_post_transform(l, 1, &as));
-    TRY(lower_attr_int(l, "one_class", 0, &one_class));
-    x = emit_cast(&s, x, DT_FLOAT32);
-    if (m.supports)
-        x = kernel_of(&s, &m, x);
-    tensor_id weights = classic_floats(&s, &SHAPE(1, (int64_t)m.n_coefficients), m.coefficients);
-    x = emit_matmul(&s, x, weights, false, true);
-    TRY(s.status);
-    x = emit_binary(&s, OP_ElementWiseAdd, x, emit_scalar(&s, x, (double)m.rho[0]));
-    TRY(s.status);
-    if (!one_class)
-        return emit_give(&s, 0, x);
-    tensor_id above = emit_binary(&s, OP_ElementWiseGreater, x, emit_scalar(&s, x, 0));
-    tensor_id signs[2] = {emit_scalar(&s, x, 1), emit_scalar(&s, x, -1)};
-    return emit_give(&s, 0, emit_select(&s, above, signs[0], signs[1]));
 }
