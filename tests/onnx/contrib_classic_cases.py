@@ -24,9 +24,11 @@ def edges():
     yield Node("Scaler of three axes", ML + "Scaler", [X[None]], offset=[0.5], scale=[2.0])
     yield Node("Imputer of three axes", ML + "Imputer", [X[None]], imputed_value_floats=[9.0])
     yield Node("OneHotEncoder, all known", ML + "OneHotEncoder", [np.array([[1, 0, 3]])], cats_int64s=[3, 1, 0], zeros=0)
-    yield Node("LabelEncoder of tensors", "ai.onnx.ml@4::LabelEncoder", [np.array([[1, 5], [2, 1]])], ("f8",), by_hand=lambda node: [np.array([[0.5, -1.5], [4.25, 0.5]])],
+    yield Node("LabelEncoder of tensors", "ai.onnx.ml@4::LabelEncoder", [np.array([[1, 5], [2, 1]])], ("f8",),
+               by_hand=lambda node: [np.array([[0.5, -1.5], [4.25, 0.5]])],
                keys_tensor=np.array([1, 2]), values_tensor=np.array([0.5, 4.25]), default_tensor=np.array([-1.5]))
-    yield Node("LabelEncoder of int16", "ai.onnx.ml@4::LabelEncoder", [np.array([1, 5, 2], "i2")], ("i2",), by_hand=lambda node: [np.array([7, 3, -8])],
+    yield Node("LabelEncoder of int16", "ai.onnx.ml@4::LabelEncoder", [np.array([1, 5, 2], "i2")], ("i2",),
+               by_hand=lambda node: [np.array([7, 3, -8])],
                keys_tensor=np.array([1, 2], "i2"), values_tensor=np.array([7, -8], "i2"), default_tensor=np.array([3], "i2"))
     yield Node("LinearClassifier, equal scores", ML + "LinearClassifier", [X], ("i8", "f4"), coefficients=[0.25, 0.5, 1.0] * 3,
                intercepts=[0.5] * 3, classlabels_ints=LABELS[:3])
