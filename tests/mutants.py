@@ -183,6 +183,8 @@ MUTANTS = [
            " || from != floor(from))", ")"),
     Mutant("most-negative-quotient", "udo/test_shape_rule failure", "src/udo/expr.c", "if (b == -1 && a == INT64_MIN)", "if (false)"),
     # ---- TensorFlow's operators ----
+    Mutant("near-within-tolerance", "tensorflow/reference_eltwise ApproximateEqual float32 at a half", "converters/tensorflow/lower/tf_eltwise.c",
+           "return emit_end_binary(&s, OP_ElementWiseLessEqual, distance,", "return emit_end_binary(&s, OP_ElementWiseLess, distance,"),
     Mutant("part-of-joined-places", "tensorflow/reference_slice slice from joined places", "converters/tensorflow/lower/moving.c",
            "    return n->inputs[part];", "    return n->inputs[0];"),
     Mutant("one-place-of-several", "tensorflow/reference_slice slice of [6] from [2] of int32, not known, by [3]",
@@ -252,6 +254,17 @@ MUTANTS = [
            "shape_count_range(out->shape, 0,", "shape_count_range(out->shape, 1,"),
     Mutant("signal-between-names", "failing/test_signals between_names", "src/base/file.c",
            "    hold_signals(&before);\n    const char *failed", "    sigemptyset(&before);\n    const char *failed"),
+    # ---- classical machine learning ----
+    Mutant("sum-of-zeros", "onnx/test_lower_classic test_classic", "converters/onnx/lower/onnx_features.c",
+           "size = emit_select(&s, none, emit_scalar(&s, size, 1), size);", "(void)none;"),
+    Mutant("first-of-equal-keys", "onnx/test_lower_classic test_classic", "converters/onnx/lower/onnx_features.c",
+           "places[i] = (double)(keys->count - i);", "places[i] = (double)(i + 1);"),
+    Mutant("missing-takes-no", "onnx/test_lower_classic test_classic", "converters/onnx/lower/forest_read.c",
+           "f->missing[i] = n->missing && n->missing[i] ? 1 : 0;", "f->missing[i] = 0;"),
+    Mutant("doubles-split-as-their-floats", "onnx/test_lower_classic test_classic", "converters/onnx/lower/forest_read.c",
+           "(double)nextafterf(near, -INFINITY)", "(double)near"),
+    Mutant("votes-of-the-second", "onnx/test_lower_classic test_classic", "converters/onnx/lower/onnx_svm.c",
+           "p->before[j]++;", "p->before[i]++;"),
     # ---- front ends ----
     Mutant("lambd-of-shrink", "onnx/test_lower_eltwise test_activations", "converters/onnx/lower/onnx_activation.c",
            '"lambd", 0.5', '"lambd", 1'),

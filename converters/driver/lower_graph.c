@@ -166,7 +166,8 @@ static odlc_status add_output(struct scope *s, const struct fw_value *output)
     if (value->kind == VALUE_ABSENT)
         return report_not_given(s->all, NULL, name);
     if (value->kind != VALUE_TENSOR)
-        return diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.file = s->all->path), "output-type",
+        return diag_error(diags, ODLC_ERR_UNSUPPORTED,
+                          AT(.file = s->all->path, .hint = "name the outputs to keep with --out_node"), "output-type",
                           "the graph output %s is %s: a container holds tensors alone", name, value_kind_text(value));
     tensor_id id = value->tensor, holder = graph_find_tensor(g, name);
     const struct tensor *t = graph_tensor(g, id);

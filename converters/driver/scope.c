@@ -34,6 +34,8 @@ const char *value_kind_text(const struct lower_value *value)
         return "made of complex numbers";
     case VALUE_RANDOM:
         return "made of random numbers";
+    case VALUE_TEXT:
+        return "made of strings that depend on the model's inputs";
     case VALUE_DEAD:
         return "of a branch that is not taken";
     default:

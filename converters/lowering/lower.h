@@ -12,8 +12,8 @@
 #include "converters/frontend/fw_graph.h"
 #include "build/build.h"
 
-/* What a name of the model stands for. Only tensors get into the container: sequences, optionals and random numbers
- * exist while the graph is lowered, and vanish in it. */
+/* What a name of the model stands for. Only tensors get into the container: sequences, optionals, random numbers and
+ * text exist while the graph is lowered, and vanish in it. */
 enum value_kind {
     VALUE_ABSENT, /* an optional operand that is not there */
     VALUE_TENSOR,
@@ -21,6 +21,7 @@ enum value_kind {
     VALUE_COMPLEX, /* complex numbers: two tensors, of the real parts and of the imaginary ones */
     VALUE_EMPTY,   /* an optional that holds nothing */
     VALUE_RANDOM,  /* numbers that are not known, and different each time */
+    VALUE_TEXT,    /* strings that depend on what the model gets */
     VALUE_SPOILED, /* its node failed; what depends on it is skipped */
     VALUE_DEAD     /* of a branch that is not taken: nodes that read it are not run */
 };

@@ -111,6 +111,34 @@ def of_rank(rank):
     return model_of("Relu", [[1] * rank])
 
 
+def classic(op, dims, **attributes):
+    """A node of ai.onnx.ml."""
+    m = Model(opset=13, domains=["ai.onnx.ml"])
+    m.input("x", FLOAT, dims)
+    m.node(op, ["x"], ["y"], domain="ai.onnx.ml", **attributes)
+    m.output("y", FLOAT, None)
+    return m
+
+
+def categories(elements):
+    return classic("OneHotEncoder", [elements], cats_int64s=[1, 2])
+
+
+def distances(rows):
+    return classic("SVMRegressor", [rows, 1], kernel_type="RBF", kernel_params=[1.0] * 3, n_supports=1, support_vectors=[1.0],
+                   coefficients=[1.0], rho=[1.0])
+
+
+def tree(levels):
+    """Each branch has a leaf and the next branch."""
+    branches, leaves, end = [*range(levels)], [*range(levels, 2 * levels + 1)], [0] * (levels + 1)
+    nodes = {"nodeids": branches + leaves, "modes": ["BRANCH_LEQ"] * levels + ["LEAF"] * (levels + 1), "truenodeids": leaves[:levels] + end,
+             "falsenodeids": branches[1:] + leaves[levels:] + end, "values": [1.0] * (2 * levels + 1),
+             **{name: [0] * (2 * levels + 1) for name in ("treeids", "featureids")}}
+    return classic("TreeEnsembleRegressor", [1, 1], n_targets=1, target_treeids=end, target_nodeids=leaves, target_ids=end,
+                   target_weights=[1.0] * (levels + 1), **{f"nodes_{name}": values for name, values in nodes.items()})
+
+
 def constant_of_rank(rank):
     return model_of("Add", [[1]], [(FLOAT, [1] * rank, [1.0])])
 
@@ -144,6 +172,11 @@ LIMITS = [
      "n-grams of up to 1 words and 2048 skips take more than 2048 comparisons"),
     ("elements of a comparison", 1 << 25, compared, "unsupported-node",
      f"2 n-grams are to be compared at {(1 << 25) + 1} places of 1 rows: more than {1 << 26} comparisons"),
+    ("elements that are compared with keys", 1 << 25, categories, "unsupported-node",
+     f"{(1 << 25) + 1} elements and 2 keys: more than {1 << 26} comparisons"),
+    ("rows that are compared with support vectors", 1 << 26, distances, "unsupported-node",
+     f"{(1 << 26) + 1} rows and 1 support vectors of 1 features: more than {1 << 26} differences"),
+    ("levels of a tree", 128, tree, "unsupported-node", "a tree of more than 128 levels of branches"),
     ("runs of RoiAlign", 100, regions, "unsupported-node", "more than 100 runs of regions that differ in size"),
     ("steps of a recurrence", 1000, recurrent, "unsupported-node",
      "its 1001 steps would be unrolled to more than 4000 nodes"),

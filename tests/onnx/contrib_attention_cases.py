@@ -123,6 +123,7 @@ def rotary():
     yield Node("RotaryEmbedding, a part", op, [x, first, *short], num_heads=2, rotary_embedding_dim=4, interleaved=1)
     yield Node("RotaryEmbedding of a matrix, a part", op, [flat, each, *short], num_heads=2, rotary_embedding_dim=4)
     yield Node("RotaryEmbedding of a matrix, heads", op, [flat, each, *caches], num_heads=2)
+    yield Node("RotaryEmbedding, ragged", op, [x, each, *caches], is_packed_batching=1)
     yield Node("RotaryEmbedding of halves", op, [x.astype("f2"), first, *(c.astype("f2") for c in caches)], ("f2",), HALF)
 
 

@@ -15,7 +15,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "reference")]
 import numpy as np  # noqa: E402
 import onnxruntime  # noqa: E402
 
-FAMILIES = ("attention", "layer", "norm", "qlinear", "quant")
+FAMILIES = ("attention", "classic", "layer", "norm", "qlinear", "quant")
 
 
 def compute(node):

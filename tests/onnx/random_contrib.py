@@ -15,13 +15,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE)]
 import contrib_draw  # noqa: E402
 import contrib_draw_attention  # noqa: E402
+import contrib_draw_classic  # noqa: E402
 import contrib_draw_layers  # noqa: E402
 import contrib_draw_quant  # noqa: E402
 from make_contrib import compute  # noqa: E402
 from one_node import Case, as_stored, convert, execute, np, result  # noqa: E402
 
 
-DRAWS = {**contrib_draw.DRAWS, **contrib_draw_attention.DRAWS, **contrib_draw_layers.DRAWS,
+DRAWS = {**contrib_draw.DRAWS, **contrib_draw_attention.DRAWS, **contrib_draw_classic.DRAWS, **contrib_draw_layers.DRAWS,
          **contrib_draw_quant.DRAWS}
 
 

@@ -2,30 +2,11 @@
 """Operators that ONNX Runtime adds to ONNX, each as a model of one node that is converted and executed. What must come out is
 what ONNX Runtime computed (make_contrib.py). What cannot be converted must be refused with the reason."""
 
-import importlib
-import pathlib
-
+from contrib_family import try_family
 from one_node import Const, gives, np, refuses
 from checks import Checks
 
-HERE = pathlib.Path(__file__).resolve().parent
 X, LINE, IDS = (np.ones((2, 3, 8), "f4"), np.ones(8, "f4"), np.zeros((2, 3), "i4")) if np else (None,) * 3
-
-
-def expected_of(node, arrays):
-    """None where the numbers are of another node."""
-    if f"{node.name}|{node.digest()}" not in arrays["digests"]:
-        return None
-    return [code and arrays[f"{node.name}|{i}"] for i, code in enumerate(node.outputs[:node.compared])]
-
-
-def try_family(checks, family):
-    arrays, cases = np.load(HERE / f"contrib_{family}.npz"), importlib.import_module(f"contrib_{family}_cases").CASES
-    checks.equal(f"names of {family} differ", len({node.name for node in cases}), len(cases))
-    for node in cases:
-        expected = expected_of(node, arrays)
-        if checks.check(f"there are numbers for {node.name}", expected is not None, "run make_contrib.py"):
-            gives(checks, node.op.removeprefix("::"), node.opset, node.inputs, expected, node.within, **node.attributes)
 
 
 def refuse(checks, message, op, inputs, n_outputs=1, **attributes):
@@ -107,7 +88,8 @@ def test_attention(checks):
     refuse(checks, "nothing says which scores output 3", op, [X, X, X], 4, num_heads=2, unidirectional=1)
     refuse(checks, "buffers of past and present", op, [X, X, X, None, None, None, four, four, np.array([1], "i4")], num_heads=2)
     op = "RotaryEmbedding"
-    refuse(checks, "ragged batches and scales", op, [four, IDS[0, :1], X[0], X[0]], scale=2.0)
+    refuse(checks, "nothing defines what a scale does", op, [four, IDS[0, :1], X[0], X[0]], scale=2.0)
+    refuse(checks, "a ragged batch without a position for each", op, [four, IDS[0, :1], X[0], X[0]], is_packed_batching=1)
     refuse(checks, "without num_heads", op, [four, IDS[0, :1], X[0], X[0]], rotary_embedding_dim=4)
     refuse(checks, "is no matrix", op, [four, IDS[0, :1], X, X])
     refuse(checks, "position_ids [1,3] do not pick rows", op, [four, IDS[:1], X[0, :, :2], X[0, :, :2]])

@@ -127,6 +127,21 @@ def batch_normalization(version):
     return Node(X, floats(3), floats(3), floats(3), floats(3), **inference)
 
 
+ROWS_OF_4 = Input([2, 4])
+TREE = {"nodes_treeids": [0] * 3, "nodes_nodeids": [0, 1, 2], "nodes_featureids": [3, 0, 0], "nodes_values": [0.5, 0.0, 0.0],
+        "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"], "nodes_truenodeids": [1, 0, 0], "nodes_falsenodeids": [2, 0, 0]}
+
+
+def weights(prefix):
+    return {f"{prefix}_treeids": [0, 0], f"{prefix}_nodeids": [1, 2], f"{prefix}_ids": [0, 0], f"{prefix}_weights": [0.5, 2.0]}
+
+
+def tree_ensemble(_):
+    return Node(ROWS_OF_4, tree_roots=[0], nodes_featureids=[3], nodes_modes=onnx.tensor("m", UINT8, [1], [0]),
+                nodes_splits=onnx.tensor("s", FLOAT, [1], [0.5]), nodes_truenodeids=[0], nodes_trueleafs=[1], nodes_falsenodeids=[1],
+                nodes_falseleafs=[1], leaf_targetids=[0, 0], leaf_weights=onnx.tensor("w", FLOAT, [2], [0.5, 2.0]))
+
+
 BYTES, SCALE, ZERO = Input(IMAGE, UINT8), const([0.5], FLOAT, []), const([3], UINT8, [])
 BY = SCALE, ZERO
 
@@ -257,6 +272,22 @@ NODES = {
     "Unsqueeze": lambda v: as_attribute(v, 13, "axes", [0], Input([3, 4])),
     "Upsample": upsample,
     "Where": lambda _: Node(Input(IMAGE, BOOL), X, X),
+    # Classical machine learning.
+    "FeatureVectorizer": lambda _: Node(ROWS_OF_4, ROWS_OF_4, inputdimensions=[4, 3]),
+    "Imputer": lambda _: Node(ROWS_OF_4, imputed_value_floats=[0.5]),
+    "LabelEncoder": lambda _: Node(ROWS_OF_4, keys_floats=[0.5], values_floats=[2.0]),
+    "LinearClassifier": lambda _: Node(ROWS_OF_4, coefficients=[0.5] * 8, intercepts=[0.5] * 2, classlabels_ints=[3, 4],
+                                       outputs=(INT64, FLOAT)),
+    "LinearRegressor": lambda _: Node(ROWS_OF_4, coefficients=[0.5] * 4),
+    "Normalizer": lambda _: Node(ROWS_OF_4, norm="L2"),
+    "OneHotEncoder": lambda _: Node(ROWS_OF_4, cats_int64s=[1, 2]),
+    "SVMClassifier": lambda _: Node(ROWS_OF_4, coefficients=[0.5, -0.5], support_vectors=[0.5] * 8, vectors_per_class=[1, 1], rho=[0.5],
+                                    classlabels_ints=[3, 4], outputs=(INT64, FLOAT)),
+    "SVMRegressor": lambda _: Node(ROWS_OF_4, coefficients=[0.5] * 4, rho=[0.5]),
+    "Scaler": lambda _: Node(ROWS_OF_4, offset=[0.5], scale=[2.0]),
+    "TreeEnsemble": tree_ensemble,
+    "TreeEnsembleClassifier": lambda _: Node(ROWS_OF_4, **TREE, **weights("class"), classlabels_int64s=[3, 4], outputs=(INT64, FLOAT)),
+    "TreeEnsembleRegressor": lambda _: Node(ROWS_OF_4, **TREE, **weights("target")),
     # Operators of ONNX Runtime.
     "Binarizer": lambda _: Node(X),
     "BipolarQuant": lambda _: Node(X, const([0.5], FLOAT, [])),
@@ -396,7 +427,8 @@ def refusal(trials, domain, version):
         if trials[0] in CHAINS:
             write_chain(trials[0], version, model)
         else:
-            m = onnx.Model(opset=NEWEST, domains=[domain]) if domain else onnx.Model(opset=version)
+            m = onnx.Model(opset=NEWEST if domain else version)
+            m.opsets += [(domain, version if domain == "ai.onnx.ml" else 1)] if domain else []
             for op in trials:
                 add_node(m, domain, op, version, f"{op}.")
             m.save(model)

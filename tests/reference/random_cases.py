@@ -18,6 +18,8 @@ sys.path[:0] = [str(HERE.parent / "support"), str(HERE)]
 import numpy as np  # noqa: E402
 from case import Case  # noqa: E402
 import random_fused  # noqa: E402, F401
+import random_math  # noqa: E402, F401
+import random_places  # noqa: E402, F401
 import random_quantized  # noqa: E402, F401
 from random_nodes import NODES, Skip  # noqa: E402
 from run_case import try_case  # noqa: E402

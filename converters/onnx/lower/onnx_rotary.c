@@ -190,9 +190,9 @@ odlc_status lower_rotary_embedding_by_runtime(struct lower *l)
     TRY(lower_need(l, 3, "sin_cache", &sin));
     TRY(lower_attr_int(l, "is_packed_batching", 0, &ragged));
     TRY(lower_attr_float(l, "scale", 1, &scale));
-    if (ragged || scale != 1)
-        return lower_unsupported(l, ragged ? "is_packed_batching" : "scale", NULL,
-                                 "ragged batches and scales are not supported");
+    if (scale != 1)
+        return lower_unsupported(l, "scale", "ONNX Runtime reads the attribute and computes as with 1",
+                                 "nothing defines what a scale does");
     const struct shape *in = &build_type(l->b, t.x)->shape, *cache = &build_type(l->b, cos)->shape;
     if (cache->rank != 2 || cache->dims[1] < 1)
         return lower_invalid(l, NULL, NULL, "cos_cache %s is no matrix", shape_text(l->diags->arena, cache));
@@ -201,6 +201,9 @@ odlc_status lower_rotary_embedding_by_runtime(struct lower *l)
     if (in->rank == 3 && !t.heads)
         t.heads = in->dims[2] / (2 * cache->dims[1]);
     TRY(split_rotated(&t));
+    if (ragged && build_rank(l->b, l->in[1]) != 2)
+        return lower_unsupported(l, "is_packed_batching", NULL,
+                                 "a ragged batch without a position for each of its rows");
     TRY(position_ids(&t, &rows, &ids));
     TRY(rotary_rows(&t.s, "cos_cache", cos, ids, &rows, t.packed, &t.r.cos));
     TRY(rotary_rows(&t.s, "sin_cache", sin, ids, &rows, t.packed, &t.r.sin));

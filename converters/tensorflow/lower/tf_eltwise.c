@@ -281,6 +281,7 @@ odlc_status tf_equal(struct lower *l)
 }
 
 /* |x − y| < tolerance */
+/* TensorFlow's page says that the distance is less than the tolerance; its kernels take one that equals it, too. */
 odlc_status tf_approximate_equal(struct lower *l)
 {
     struct emit s = {.l = l};
@@ -289,7 +290,7 @@ odlc_status tf_approximate_equal(struct lower *l)
     TRY(operands(l, &x, &y));
     TRY(lower_attr_float(l, "tolerance", (double)1e-5f, &tolerance));
     tensor_id distance = emit_unary(&s, OP_ElementWiseAbs, emit_binary(&s, OP_ElementWiseSubtract, x, y));
-    return emit_end_binary(&s, OP_ElementWiseLess, distance, emit_scalar(&s, x, tolerance));
+    return emit_end_binary(&s, OP_ElementWiseLessEqual, distance, emit_scalar(&s, x, tolerance));
 }
 
 /* A NaN is what differs from itself. */

@@ -142,6 +142,7 @@ def comparisons():
     c.refused("do not broadcast")
     binary("ApproximateEqual", F32, [1, 1, 1], [1, 1.000001, 1.1])
     binary("ApproximateEqual", F32, [1, 1, 1], [1, 1.2, 1.7], name=" within a half", tolerance=0.5)
+    binary("ApproximateEqual", F32, [0.5, 1, 1, -1], [1, 1.5, 1.75, -1.5], name=" at a half", tolerance=0.5)
 
 
 def integer_zeros():

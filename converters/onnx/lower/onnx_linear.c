@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Linear models of ai.onnx.ml, LinearRegressor and LinearClassifier: scores of rows of features. */
+#include <string.h>
+
+#include "converters/lowering/emit.h"
+#include "converters/lowering/shapes.h"
+#include "converters/onnx/lower/classic.h"
+#include "converters/onnx/lower/onnx_rows.h"
+
+/* ---- LinearRegressor, LinearClassifier ---- */
+
+/* X · coefficientsᵀ + intercepts: [rows, count] in float32; count 0: as many as there are intercepts. */
+static odlc_status linear_scores(struct emit *s, int64_t count, tensor_id *out)
+{
+    struct lower *l = s->l;
+    const float *coefficients, *intercepts;
+    uint32_t n_coefficients, n_intercepts;
+    tensor_id x;
+    TRY(lower_need(l, 0, "X", &x));
+    TRY(classic_rows(s, &x));
+    const int64_t features = build_type(l->b, x)->shape.dims[1];
+    TRY(lower_attr_floats(l, "coefficients", &coefficients, &n_coefficients));
+    TRY(lower_attr_floats(l, "intercepts", &intercepts, &n_intercepts));
+    count = count ? count : features && !n_intercepts ? n_coefficients / features : n_intercepts;
+    if (features < 1 || count < 1 || count > INT32_MAX || (int64_t)n_coefficients != count * features)
+        return lower_invalid(l, "coefficients", NULL, "%u coefficients for %lld scores of %lld features",
+                             n_coefficients, (long long)count, (long long)features);
+    if (n_intercepts && n_intercepts != count)
+        return lower_invalid(l, "intercepts", NULL, "%u intercepts for %lld scores", n_intercepts, (long long)count);
+    x = emit_cast(s, x, DT_FLOAT32);
+    *out = emit_matmul(s, x, classic_floats(s, &SHAPE(count, features), coefficients), false, true);
+    if (n_intercepts)
+        *out = emit_binary(s, OP_ElementWiseAdd, *out, classic_floats(s, &SHAPE(count), intercepts));
+    return s->status;
+}
+
+odlc_status lower_linear_regressor(struct lower *l)
+{
+    struct emit s = {.l = l};
+    enum scores_as as;
+    int64_t targets;
+    tensor_id scores;
+    TRY(lower_attr_int(l, "targets", 1, &targets));
+    if (targets < 1)
+        return lower_invalid(l, "targets", NULL, "%lld targets", (long long)targets);
+    TRY(classic_post_transform(l, targets, &as));
+    TRY(linear_scores(&s, targets, &scores));
+    return emit_give(&s, 0, classic_transform(&s, scores, as));
+}
+
+/* One score s of two classes: the second where s > 0; scores [1 − s, s], or of LOGISTIC [σ(−s), σ(s)]. */
+static odlc_status score_of_second(struct emit *s, tensor_id score, const struct labels *labels)
+{
+    struct lower *l = s->l;
+    const int64_t rows = build_type(l->b, score)->shape.dims[0];
+    const char *transform;
+    TRY(lower_attr_string(l, "post_transform", "NONE", &transform));
+    if (strcmp(transform, "LOGISTIC") != 0)
+        return lower_unsupported(l, "post_transform", NULL,
+                                 "runtimes do not agree on what a transform of one score per row is");
+    tensor_id flat = emit_reshape(s, score, &SHAPE(rows));
+    TRY(s->status);
+    tensor_id second = emit_binary(s, OP_ElementWiseGreater, flat, emit_scalar(s, flat, 0));
+    TRY(classic_give_label_if(s, labels, second));
+    tensor_id both[2] = {emit_unary(s, OP_ElementWiseNeg, score), score};
+    return emit_give(s, 1, emit_unary(s, OP_Sigmoid, emit_concat(s, both, 2, 1)));
+}
+
+odlc_status lower_linear_classifier(struct lower *l)
+{
+    struct emit s = {.l = l};
+    struct labels labels;
+    enum scores_as as;
+    tensor_id scores;
+    TRY(classic_labels(l, "classlabels_ints", &labels));
+    TRY(linear_scores(&s, 0, &scores));
+    const int64_t classes = build_type(l->b, scores)->shape.dims[1];
+    if (classes == 1 && labels.count == 2)
+        return score_of_second(&s, scores, &labels);
+    if (classes < 2 || labels.count < classes)
+        return lower_invalid(l, "classlabels_ints", NULL, "%u labels for %lld classes", labels.count,
+                             (long long)classes);
+    TRY(classic_post_transform(l, classes, &as));
+    TRY(classic_give_label_of(&s, &labels, scores));
+    return emit_give(&s, 1, classic_transform(&s, scores, as));
+}
