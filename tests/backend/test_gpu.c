@@ -10,6 +10,7 @@
 #include "backend/gpu/gpu_context.h"
 #include "backend/gpu/gpu_kernels.h"
 #include "backend/gpu/gpu_step.h"
+#include "backend/gpu/gpu_weights.h"
 #include "build/build.h"
 #include "op/op.h"
 #include "gpu_facts.h"
@@ -112,6 +113,44 @@ START_TEST(graphs_of_a_context_share_programs_and_weights)
     ck_assert_ptr_null(context->weights); /* nobody needs them any more */
     gpu_context_destroy(context);
     arena = arena_create();
+}
+END_TEST
+
+/* All bytes count, wherever two weights differ; those that many others look like may lie there twice. */
+START_TEST(weights_of_the_same_bytes_lie_there_once)
+{
+    enum { SIZE = 3000001, OTHERS = 20 };
+    static uint8_t bytes[SIZE], found[SIZE];
+    struct gpu_context *context;
+    cl_mem first, again, others[OTHERS];
+    cl_int error;
+    for (size_t i = 0; i < SIZE; i++)
+        bytes[i] = (uint8_t)(i * 7 + i / 253);
+    ck_assert_int_eq(gpu_context_create(&diags, NULL, &context), ODLC_OK);
+    ck_assert_int_eq(gpu_weights_take(context, &diags, bytes, SIZE, &first), ODLC_OK);
+    ck_assert_int_eq(gpu_weights_take(context, &diags, bytes, SIZE, &again), ODLC_OK);
+    ck_assert_ptr_eq(again, first);
+    ck_assert_int_eq(gpu_weights_take(context, &diags, bytes, SIZE - 1, &again), ODLC_OK);
+    ck_assert_ptr_ne(again, first);
+    ck_assert_uint_eq(context->uploads, 2);
+    cl_command_queue queue = clCreateCommandQueue(context->handle, context->device.id, 0, &error);
+    ck_assert_int_eq(error, CL_SUCCESS);
+    for (size_t i = 0; i < OTHERS; i++) {
+        const size_t at = (SIZE - 1) / (OTHERS - 1) * i;
+        bytes[at] ^= 1;
+        ck_assert_int_eq(gpu_weights_take(context, &diags, bytes, SIZE, &others[i]), ODLC_OK);
+        for (size_t k = 0; k < i; k++)
+            ck_assert_ptr_ne(others[k], others[i]);
+        ck_assert_ptr_ne(others[i], first);
+        ck_assert_int_eq(clEnqueueReadBuffer(queue, others[i], CL_TRUE, 0, SIZE, found, 0, NULL, NULL), CL_SUCCESS);
+        ck_assert(memcmp(found, bytes, SIZE) == 0);
+        bytes[at] ^= 1;
+    }
+    ck_assert_uint_eq(context->uploads, 2 + OTHERS);
+    clReleaseCommandQueue(queue);
+    gpu_weights_give(context, first);
+    gpu_weights_give(context, first);
+    gpu_context_destroy(context);
 }
 END_TEST
 
@@ -644,6 +683,7 @@ int main(void)
     tcase_set_timeout(tc, 120);
     tcase_add_checked_fixture(tc, begin, end);
     tcase_add_test(tc, graphs_of_a_context_share_programs_and_weights);
+    tcase_add_test(tc, weights_of_the_same_bytes_lie_there_once);
     tcase_add_test(tc, a_device_that_is_not_there_is_one_clear_error);
     tcase_add_test(tc, inner_tensors_alone_change_their_type);
     tcase_add_test(tc, halves_become_floats_where_floats_are_asked_for);

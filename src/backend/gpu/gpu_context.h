@@ -36,6 +36,7 @@ struct gpu_context {
     struct gpu_builders builders;
     struct gpu_program *programs;
     struct gpu_weight *weights;
+    cl_command_queue weight_queue;     /* to the device and back; NULL: there were none */
     struct gpu_package *packages;      /* whose kernels executions asked for */
     char *repository_folder;           /* NULL: programs are kept nowhere */
     struct gpu_repository *repository; /* where programs are kept; NULL: nowhere */
