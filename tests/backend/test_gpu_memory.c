@@ -556,9 +556,12 @@ START_TEST(others_get_copies)
 }
 END_TEST
 
+/* The fork is of a process that has used the device: drivers of GPUs may find none there, which is an error of its own.
+ */
 START_TEST(another_process_has_other_memory)
 {
     static const char *const names[] = {"gpu"};
+    size_t count;
     begin_plain(DT_FLOAT32);
     odlc_run_free(run);
     run = odlc_run_new();
@@ -566,7 +569,12 @@ START_TEST(another_process_has_other_memory)
     expect_ok(odlc_run_isolate(run, 300));
     expect_ok(odlc_run_set_backends(run, names, 1));
     expect_ok(odlc_run_set_gpu(run, gpu));
-    expect_ok(odlc_run_want_outputs(run));
+    const odlc_status status = odlc_run_want_outputs(run);
+    if (status == ODLC_ERR_UNSUPPORTED && device_is_gpu()) {
+        ck_assert_str_eq(odlc_run_diags(run, &count)[0].code, "gpu-device");
+        return;
+    }
+    expect_ok(status);
     cl_mem buffer = make_buffer(0, COUNT * sizeof(float));
     odlc_gpu_memory *memory;
     const struct odlc_gpu_descriptor d = describe(buffer, "Float_32");
