@@ -30,7 +30,8 @@ typedef struct odlc_gpu odlc_gpu;
 enum odlc_gpu_precision {
     ODLC_GPU_USER_PROVIDED, /* as the container says */
     ODLC_GPU_FP32,
-    ODLC_GPU_FP16,  /* stored, and computed where the device can (cl_khr_fp16); else as ODLC_GPU_HYBRID */
+    ODLC_GPU_FP16,  /* stored, and computed where the device can (cl_khr_fp16); else as ODLC_GPU_HYBRID, with the note
+                       "gpu-precision", once for a context */
     ODLC_GPU_HYBRID /* stored as float16, computed as float32 */
 };
 

@@ -50,7 +50,8 @@ struct gpu_context {
     uint64_t copies;                   /* tensors that went there or back in runs */
     uint64_t replays;                  /* recordings that were enqueued (gpu_record.h) */
     uint64_t withdrawn;                /* buffers of the caller's whose registration ended (gpu_lent.h) */
-    bool is_told;                      /* that the device knows no priorities */
+    bool is_told_priority;             /* that the device knows no priorities */
+    bool is_told_half;                 /* that it has no arithmetic in half */
     uint64_t hash_key[2];
 };
 
