@@ -30,7 +30,8 @@ typedef struct odlc_gpu odlc_gpu;
 enum odlc_gpu_precision {
     ODLC_GPU_USER_PROVIDED, /* as the container says */
     ODLC_GPU_FP32,
-    ODLC_GPU_FP16,  /* stored, and computed where the device can (cl_khr_fp16); else as ODLC_GPU_HYBRID */
+    ODLC_GPU_FP16,  /* stored, and computed where the device can (cl_khr_fp16); else as ODLC_GPU_HYBRID, with the note
+                       "gpu-precision", once for a context */
     ODLC_GPU_HYBRID /* stored as float16, computed as float32 */
 };
 
@@ -135,9 +136,10 @@ ODLC_API const struct odlc_diag *odlc_gpu_diags(const odlc_gpu *gpu, size_t *cou
 
 /* The run's steps of backend gpu use the context, which outlives the run, and its configuration. Without a call they
  * have a context of their own and the defaults; a run in a process of its own (odlc_run_isolate) has a context of its
- * own with that configuration. Called before results are chosen, else ODLC_ERR_USAGE. What is wrong with the device is
- * an error of the choice of results: ODLC_ERR_UNSUPPORTED; so is a context cache of another container, device, driver
- * or version: ODLC_ERR_INVALID. Code in a context cache is executed: it is to be as trusted as a program. */
+ * own with that configuration, and drivers may find no device there if this process has opened one before. Called
+ * before results are chosen, else ODLC_ERR_USAGE. What is wrong with the device is an error of the choice of results:
+ * ODLC_ERR_UNSUPPORTED; so is a context cache of another container, device, driver or version: ODLC_ERR_INVALID. Code
+ * in a context cache is executed: it is to be as trusted as a program. */
 ODLC_API odlc_status odlc_run_set_gpu(odlc_run *run, odlc_gpu *gpu) ODLC_MUST_USE;
 
 /* ---- OpenCL buffers of the caller's as inputs and results ----

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* By which options a graph is prepared for the GPU: the context's, and those of a context cache. */
 #include "api/shared_gpu.h"
+
+#include <string.h>
+
 #include "base/file.h"
 
 #ifdef ODLC_BACKEND_GPU
@@ -56,17 +59,39 @@ static struct gpu_graph_options options_of(const odlc_gpu *gpu, const char *grap
 
 #ifdef ODLC_BACKEND_GPU
 enum { PIECE = 1 << 20 };
+static const uint64_t key[2] = {0x6f70656e646c6335, 0x636f6e7461696e35};
 
-static odlc_status identify(struct diags *diags, const struct file *file, struct gpu_container *out)
+static void add(struct gpu_container *container, uint64_t sum)
 {
-    static const uint64_t key[2] = {0x6f70656e646c6334, 0x636f6e7461696e34};
+    const uint64_t both[] = {container->hash, sum};
+    container->hash = hash_bytes(key, both, sizeof(both));
+}
+
+static odlc_status add_bytes(struct diags *diags, const struct file *file, const struct dlc_entry *entry,
+                             struct gpu_container *out)
+{
+    const uint64_t count = entry->compressed ? entry->packed : entry->size;
     uint8_t *piece = arena_alloc(diags->arena, PIECE);
-    *out = (struct gpu_container){.size = file->size};
-    for (uint64_t at = 0; at < file->size; at += PIECE) {
-        const size_t size = (size_t)min_u64(PIECE, file->size - at);
-        TRY(file_read(file, diags, at, piece, size));
-        const uint64_t both[] = {out->hash, hash_bytes(key, piece, size)};
-        out->hash = hash_bytes(key, both, sizeof(both));
+    for (uint64_t done = 0; done < count; done += PIECE) {
+        const size_t size = (size_t)min_u64(PIECE, count - done);
+        TRY(file_read(file, diags, entry->offset + done, piece, size));
+        add(out, hash_bytes(key, piece, size));
+    }
+    return ODLC_OK;
+}
+
+/* Entries are the same whose names, sizes and CRCs are: their bytes have been compared with these when the container
+ * was opened. Of those without a CRC all bytes are read. */
+static odlc_status identify(struct diags *diags, const struct dlc_file *dlc, struct gpu_container *out)
+{
+    *out = (struct gpu_container){.size = dlc->file->size};
+    for (uint32_t i = 0; i < dlc->n_entries; i++) {
+        const struct dlc_entry *entry = &dlc->entries[i];
+        const uint64_t numbers[] = {entry->size, entry->crc};
+        add(out, hash_bytes(key, entry->name, strlen(entry->name)));
+        add(out, hash_bytes(key, numbers, sizeof(numbers)));
+        if (!entry->crc)
+            TRY(add_bytes(diags, dlc->file, entry, out));
     }
     return ODLC_OK;
 }

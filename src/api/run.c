@@ -46,7 +46,7 @@ struct odlc_run {
     struct diags diags;
     const char *path;
     struct graph *graph; /* NULL before odlc_run_open */
-    const struct file *container;
+    const struct dlc_file *container;
     struct odlc_io *inputs;
     struct map input_names;
     bool *is_set;            /* per input */
@@ -141,7 +141,7 @@ static odlc_status open_run(odlc_run *run, const char *path)
         map_put(&run->input_names, run->inputs[i].name, (uint32_t)i);
     }
     run->graph = g;
-    run->container = dlc->file;
+    run->container = dlc;
     return ODLC_OK;
 }
 

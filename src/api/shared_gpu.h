@@ -7,6 +7,7 @@
 
 #include "opendlc/gpu.h"
 #include "backend/gpu/gpu_config.h"
+#include "dlc/record.h"
 #include "runtime/executor.h"
 #include "text/json.h"
 
@@ -30,7 +31,7 @@ bool gpu_is_among(const char *name, const char *const *names, size_t count);
 
 struct gpu_graph {
     const char *name;
-    const struct file *container;
+    const struct dlc_file *container; /* as dlc_verify has looked at it */
 };
 
 /* Fills the options of an execution of a graph. With `shares` the execution uses the context, which is opened where it

@@ -216,7 +216,8 @@ static odlc_status prepare(struct bench_op *o, struct graph *g, const struct nod
              graph_add_node(g, n->op, n->op->n_params, n->name, ids, n_inputs, ids + n_inputs, n->n_outputs));
     TRY(take_places(o));
     describe_places(o);
-    return b->backend->prepare(b->state, &h.scope, &group, &io, &o->step);
+    TRY(b->backend->prepare(b->state, &h.scope, &group, &io, &o->step));
+    return b->backend->settle ? b->backend->settle(o->step) : ODLC_OK;
 }
 
 odlc_status bench_make(struct device_bench *bench, const struct node *n, const struct device_op *op,

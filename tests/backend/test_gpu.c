@@ -10,7 +10,11 @@
 #include "backend/gpu/gpu_context.h"
 #include "backend/gpu/gpu_kernels.h"
 #include "backend/gpu/gpu_step.h"
+#include "backend/gpu/gpu_weights.h"
 #include "build/build.h"
+#include "op/op.h"
+#include "gpu_facts.h"
+#include "runtime/device_ops.h"
 #include "runtime/executor.h"
 
 static const struct backend *const gpu_alone[] = {&gpu_backend, NULL};
@@ -99,7 +103,7 @@ START_TEST(graphs_of_a_context_share_programs_and_weights)
     ck_assert_uint_gt(builds, 0);
     ck_assert_uint_eq(uploads, 1);
     struct executor *e = prepare(product);
-    ck_assert_uint_eq(config.context->builds, builds);
+    ck_assert_uint_eq(config.context->builds, builds + device_is_gpu()); /* GPUs have a program for each */
     ck_assert_uint_eq(config.context->uploads, uploads);
     const float values[] = {5, 6, 7, 8}, expected[] = {5, 12, 21, 32};
     memcpy(e->buffers[x].data, values, sizeof(values));
@@ -109,6 +113,44 @@ START_TEST(graphs_of_a_context_share_programs_and_weights)
     ck_assert_ptr_null(context->weights); /* nobody needs them any more */
     gpu_context_destroy(context);
     arena = arena_create();
+}
+END_TEST
+
+/* All bytes count, wherever two weights differ; those that many others look like may lie there twice. */
+START_TEST(weights_of_the_same_bytes_lie_there_once)
+{
+    enum { SIZE = 3000001, OTHERS = 20 };
+    static uint8_t bytes[SIZE], found[SIZE];
+    struct gpu_context *context;
+    cl_mem first, again, others[OTHERS];
+    cl_int error;
+    for (size_t i = 0; i < SIZE; i++)
+        bytes[i] = (uint8_t)(i * 7 + i / 253);
+    ck_assert_int_eq(gpu_context_create(&diags, NULL, &context), ODLC_OK);
+    ck_assert_int_eq(gpu_weights_take(context, &diags, bytes, SIZE, &first), ODLC_OK);
+    ck_assert_int_eq(gpu_weights_take(context, &diags, bytes, SIZE, &again), ODLC_OK);
+    ck_assert_ptr_eq(again, first);
+    ck_assert_int_eq(gpu_weights_take(context, &diags, bytes, SIZE - 1, &again), ODLC_OK);
+    ck_assert_ptr_ne(again, first);
+    ck_assert_uint_eq(context->uploads, 2);
+    cl_command_queue queue = clCreateCommandQueue(context->handle, context->device.id, 0, &error);
+    ck_assert_int_eq(error, CL_SUCCESS);
+    for (size_t i = 0; i < OTHERS; i++) {
+        const size_t at = (SIZE - 1) / (OTHERS - 1) * i;
+        bytes[at] ^= 1;
+        ck_assert_int_eq(gpu_weights_take(context, &diags, bytes, SIZE, &others[i]), ODLC_OK);
+        for (size_t k = 0; k < i; k++)
+            ck_assert_ptr_ne(others[k], others[i]);
+        ck_assert_ptr_ne(others[i], first);
+        ck_assert_int_eq(clEnqueueReadBuffer(queue, others[i], CL_TRUE, 0, SIZE, found, 0, NULL, NULL), CL_SUCCESS);
+        ck_assert(memcmp(found, bytes, SIZE) == 0);
+        bytes[at] ^= 1;
+    }
+    ck_assert_uint_eq(context->uploads, 2 + OTHERS);
+    clReleaseCommandQueue(queue);
+    gpu_weights_give(context, first);
+    gpu_weights_give(context, first);
+    gpu_context_destroy(context);
 }
 END_TEST
 
@@ -325,7 +367,8 @@ static void expect_attention(enum dtype dtype, enum gpu_precision precision, dou
         convert_elements(found, DT_FLOAT32, run(e, out), dtype, COUNT);
         for (int at = 0; at < COUNT; at++)
             ck_assert_double_eq_tol(found[at], expected[at], apart * (double)largest);
-        const size_t packing = way == 2 ? 0 : 2; /* in panels, right operands are packed in each run */
+        const bool in_tiles = way == 2 || device_is_gpu();
+        const size_t packing = in_tiles ? 0 : 2; /* in panels, right operands are packed in each run */
         ck_assert_uint_eq(seen.calls, way == 3 ? 7 + packing : 2 + packing);
     }
 }
@@ -417,6 +460,110 @@ START_TEST(programs_of_a_graph_are_built_by_threads)
     const float values[] = {10, -4}, expected[] = {3, 2};
     memcpy(e->buffers[x].data, values, sizeof(values));
     ck_assert_mem_eq(run(e, out), expected, sizeof(expected));
+    struct gpu_context *context = config.context;
+    arena_destroy(arena);
+    gpu_context_destroy(context);
+    arena = arena_create();
+}
+END_TEST
+
+/* A package's op with one kernel: the node's name begins with the number of the kernel's source. */
+static const struct op of_package = {.name = "Step", .dlc_type = "Step", .package = "Shop"};
+#define STEP_OF(value)                                                 \
+    "__kernel void move(__global const float *x, __global float *y)\n" \
+    "{ const int i = get_global_id(0); y[i] = " value "; }\n"
+static const char *const step_sources[] = {STEP_OF("2 * x[i]"), STEP_OF("x[i] + 3"), STEP_OF("-x[i]")};
+
+static odlc_status open_shop(const struct backend_scope *scope)
+{
+    (void)scope;
+    return ODLC_OK;
+}
+
+static const char *refuse_none(const struct backend_scope *scope, const struct node *n)
+{
+    (void)scope, (void)n;
+    return NULL;
+}
+
+static odlc_status create_step(const struct backend_scope *scope, const struct node *n, struct device_op **out)
+{
+    static const struct device_arg args[] = {{.kind = DEVICE_ARG_INPUT}, {.kind = DEVICE_ARG_OUTPUT}};
+    struct device_kernel *kernel = arena_new(scope->arena, struct device_kernel);
+    *kernel = (struct device_kernel){.name = "move",
+                                     .source = step_sources[n->name[0] - '0'],
+                                     .options = "",
+                                     .dims = 1,
+                                     .global = {2},
+                                     .args = args,
+                                     .n_args = COUNT_OF(args)};
+    struct buffer *input = arena_new(scope->arena, struct buffer);
+    *input = scope->constants[n->inputs[0]];
+    input->data = NULL; /* it is no constant */
+    *out = arena_new(scope->arena, struct device_op);
+    **out = (struct device_op){.package = "Shop",
+                               .library = "shop.so",
+                               .hash = "",
+                               .inputs = input,
+                               .outputs = &scope->constants[n->outputs[0]],
+                               .kernels = kernel,
+                               .n_kernels = 1};
+    return ODLC_OK;
+}
+
+/* What is queued and built when all steps are prepared: then the first one is asked for again. */
+struct watched {
+    uint64_t last, builds;
+    uint32_t queued;
+    bool is_over;
+};
+
+static bool watch(void *user, uint64_t done, uint64_t total)
+{
+    struct watched *w = user;
+    (void)total;
+    if (!w->is_over && done < w->last) {
+        w->is_over = true;
+        (void)pthread_mutex_lock(&config.context->lock);
+        w->builds = config.context->builds;
+        w->queued = config.context->builders.n_queued;
+        (void)pthread_mutex_unlock(&config.context->lock);
+    }
+    w->last = done;
+    return true;
+}
+
+/* Each is built once; without threads, when all are known. */
+START_TEST(programs_of_packages_are_built_by_the_same_threads)
+{
+    static const struct device_ops shop = {open_shop, refuse_none, create_step};
+    const struct type type = {DT_FLOAT32, SHAPE(2)};
+    const float values[] = {5, -1}, expected[] = {-26, -2}; /* -(2 x + 3) * 2 */
+    struct watched watched = {0};
+    const struct progress progress = {watch, &watched};
+    const struct executor_options options = {
+        .backends = gpu_alone, .gpu = &config, .device_ops = &shop, .progress = &progress};
+    ck_assert_int_eq(gpu_context_create(&diags, NULL, &config.context), ODLC_OK);
+    config.context->builders.most = _i ? 3 : 0;
+    const tensor_id x = input("x", DT_FLOAT32, SHAPE(2));
+    tensor_id last = x;
+    for (const char *const *name = (const char *const[]){"0 first", "1", "2", "0 again", NULL}; *name; name++) {
+        const tensor_id out = graph_add_tensor(g, *name, TENSOR_NATIVE, &type);
+        vec_push(arena, &g->order, graph_add_node(g, &of_package, 0, *name, &last, 1, &out, 1));
+        last = out;
+    }
+    struct executor *e = NULL;
+    const odlc_status status = executor_create(arena, scratch, &diags, g, &last, 1, &options, &e);
+    ck_assert_msg(status == ODLC_OK, "%s", diags.list.count ? diags.list.data[0].message : "");
+    ck_assert(watched.is_over);
+    if (_i == 0) {
+        ck_assert_uint_eq(watched.queued, COUNT_OF(step_sources));
+        ck_assert_uint_eq(watched.builds, 0);
+    }
+    ck_assert_uint_eq(config.context->builds, COUNT_OF(step_sources));
+    ck_assert_int_eq(config.context->builders.n_threads > 0, _i);
+    memcpy(e->buffers[x].data, values, sizeof(values));
+    ck_assert_mem_eq(run(e, last), expected, sizeof(expected));
     struct gpu_context *context = config.context;
     arena_destroy(arena);
     gpu_context_destroy(context);
@@ -536,6 +683,7 @@ int main(void)
     tcase_set_timeout(tc, 120);
     tcase_add_checked_fixture(tc, begin, end);
     tcase_add_test(tc, graphs_of_a_context_share_programs_and_weights);
+    tcase_add_test(tc, weights_of_the_same_bytes_lie_there_once);
     tcase_add_test(tc, a_device_that_is_not_there_is_one_clear_error);
     tcase_add_test(tc, inner_tensors_alone_change_their_type);
     tcase_add_test(tc, halves_become_floats_where_floats_are_asked_for);
@@ -545,6 +693,7 @@ int main(void)
     tcase_add_test(tc, products_read_and_write_through_transposes);
     tcase_add_test(tc, norms_are_one_kernel_unless_long_lines_lie_apart);
     tcase_add_test(tc, programs_of_a_graph_are_built_by_threads);
+    tcase_add_loop_test(tc, programs_of_packages_are_built_by_the_same_threads, 0, 2);
     tcase_add_test(tc, programs_that_are_not_built_say_why);
     tcase_add_test(tc, ties_and_no_numbers_are_found_as_by_the_reference);
     tcase_add_test(tc, the_last_update_of_an_element_stays);

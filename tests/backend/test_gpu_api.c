@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gpu_facts.h"
 #include "gpu_net.h"
 
 START_TEST(runs_share_what_is_built)
@@ -41,7 +42,7 @@ START_TEST(memory_and_recording_change_no_bit)
         ck_assert_mem_eq(y, plain, sizeof(y));
     }
     for (int i = 0; i < 4; i++) /* the second of two executions, where it is not switched off */
-        ck_assert_uint_eq(odlc_gpu_count(gpus[i]).replays, i != 2);
+        ck_assert_uint_eq(odlc_gpu_count(gpus[i]).replays, device_records() && i != 2);
     for (int i = 0; i < 4; i++)
         odlc_gpu_free(gpus[i]);
 }

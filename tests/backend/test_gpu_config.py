@@ -88,6 +88,9 @@ def half_precision(b):
         done = run("net-run", "--container", container, "--input_list", b.folder / "digits.txt", "--output_dir",
                    b.folder / "out", *more)
         b.checks.equal(f"{name}: status", done.returncode, 0)
+        # PoCL has no arithmetic in half, and neither has NVIDIA's driver: one note, where that is asked for.
+        b.checks.equal(f"{name}: notes", [words in done.stderr for words in ("note: ", "computed as float32")],
+                       2 * ["fp16" in more[0]])
         scores[name] = struct.unpack("<10f", (b.folder / "out" / "Result_0" / "scores.raw").read_bytes())
     largest = max(map(abs, scores["float32"]))
     apart = max(abs(a - b) for a, b in zip(scores["float32"], scores["float16"])) / largest
@@ -111,6 +114,8 @@ def files(b):
                                              "config_file_path": str(options)}}, "outer.json")
     b.computes("a file that names another", "--use_gpu", "--config_file", outer)
     b.computes("no keys", "--use_gpu", "--config_file", b.config({}))
+    b.computes("weights of their own", "--use_gpu", "--config_file", b.config({"weight_sharing": False}),
+               says=["warning", "share the weights"])
     b.computes("unknown key", "--use_gpu", "--config_file", b.config({"perf_hnt": "low"}),
                says=["warning", "unknown key 'perf_hnt'", "did you mean 'perf_hint'?"])
     b.computes("missing folder", "--use_gpu", "--config_file", b.config({"kernel_repo_path": str(b.folder / "no")}),

@@ -16,6 +16,7 @@
 #include "backend/reference/reference.h"
 #include "build/build.h"
 #include "dlc/record.h"
+#include "gpu_facts.h"
 #include "ir/quant.h"
 #include "op/op.h"
 #include "opendlc/gpu.h"
@@ -238,6 +239,7 @@ END_TEST
 /* As who fills one buffer while the other one is used. */
 START_TEST(buffers_take_turns)
 {
+    const bool records = device_records();
     begin_plain(DT_FLOAT32);
     cl_mem buffers[4];
     odlc_gpu_memory *memories[4];
@@ -251,7 +253,7 @@ START_TEST(buffers_take_turns)
         expect_ok(odlc_run_set_memory(run, "x", memories[k]));
         expect_ok(odlc_run_set_memory(run, "y", memories[k + 1]));
         try_buffers(buffers[k], buffers[k + 1], i);
-        ck_assert_uint_eq(odlc_gpu_count(gpu).replays, replays + (i >= 2)); /* each pair is recorded */
+        ck_assert_uint_eq(odlc_gpu_count(gpu).replays, replays + (records && i >= 2)); /* each pair is recorded */
     }
     ck_assert_uint_eq(odlc_gpu_count(gpu).copies, 0);
     give_back(buffers, 4);
@@ -268,7 +270,7 @@ START_TEST(recordings_end_with_their_buffers)
         const uint64_t replays = odlc_gpu_count(gpu).replays;
         for (int k = 0; k < 3; k++)
             try_buffers(buffers[0], buffers[1], i + k);
-        ck_assert_uint_eq(odlc_gpu_count(gpu).replays, replays + 2);
+        ck_assert_uint_eq(odlc_gpu_count(gpu).replays, replays + (device_records() ? 2 : 0));
         expect_ok(odlc_run_set_memory(run, "x", NULL));
         expect_ok(odlc_run_set_memory(run, "y", NULL));
         expect_ok(odlc_gpu_deregister(gpu, memories, 2));
@@ -554,9 +556,12 @@ START_TEST(others_get_copies)
 }
 END_TEST
 
+/* The fork is of a process that has used the device: drivers of GPUs may find none there, which is an error of its own.
+ */
 START_TEST(another_process_has_other_memory)
 {
     static const char *const names[] = {"gpu"};
+    size_t count;
     begin_plain(DT_FLOAT32);
     odlc_run_free(run);
     run = odlc_run_new();
@@ -564,7 +569,12 @@ START_TEST(another_process_has_other_memory)
     expect_ok(odlc_run_isolate(run, 300));
     expect_ok(odlc_run_set_backends(run, names, 1));
     expect_ok(odlc_run_set_gpu(run, gpu));
-    expect_ok(odlc_run_want_outputs(run));
+    const odlc_status status = odlc_run_want_outputs(run);
+    if (status == ODLC_ERR_UNSUPPORTED && device_is_gpu()) {
+        ck_assert_str_eq(odlc_run_diags(run, &count)[0].code, "gpu-device");
+        return;
+    }
+    expect_ok(status);
     cl_mem buffer = make_buffer(0, COUNT * sizeof(float));
     odlc_gpu_memory *memory;
     const struct odlc_gpu_descriptor d = describe(buffer, "Float_32");

@@ -150,7 +150,8 @@ class Bench:
 
     def values(self, name, *args):
         done = self.run("--output_dir", name, *args)
-        self.checks.equal(f"{name}: status", (done.returncode, done.stderr), (0, ""))
+        told = [line for line in done.stderr.splitlines() if "no arithmetic in float16" not in line]
+        self.checks.equal(f"{name}: status", (done.returncode, told), (0, []))
         results = self.folder / name / "Result_0"
         if done.returncode:
             return [], []

@@ -93,21 +93,31 @@ static cl_command_queue make_queue(const struct gpu *gpu, cl_int *error)
                : clCreateCommandQueueWithProperties(gpu->context->handle, device->id, properties, error);
 }
 
-/* Once for a context. */
-static void tell_of_priority(const struct gpu *gpu)
+/* True: of a context, once. */
+static bool is_news(struct gpu_context *context, bool *is_told)
+{
+    (void)pthread_mutex_lock(&context->lock);
+    const bool was_told = *is_told;
+    *is_told = true;
+    (void)pthread_mutex_unlock(&context->lock);
+    return !was_told;
+}
+
+/* What is asked for, and the device does not do. */
+static void tell_of_device(const struct gpu *gpu)
 {
     struct gpu_context *context = gpu->context;
-    if (gpu->config->priority == GPU_PRIORITY_NORMAL ||
-        (context->device.has_priorities && context->device.version >= 200))
-        return;
-    (void)pthread_mutex_lock(&context->lock);
-    const bool is_told = context->is_told;
-    context->is_told = true;
-    (void)pthread_mutex_unlock(&context->lock);
-    if (!is_told)
+    const struct gpu_device *d = &context->device;
+    const bool has_priorities = d->has_priorities && d->version >= 200;
+    if (gpu->config->priority != GPU_PRIORITY_NORMAL && !has_priorities && is_news(context, &context->is_told_priority))
         diag_note(gpu->diags, AT(.file = NULL), "gpu-priority",
                   "the priority has no effect: the driver of device %s does not offer any (cl_khr_priority_hints)",
-                  context->device.name);
+                  d->name);
+    if (gpu->config->precision == GPU_PRECISION_FP16 && !d->has_half && is_news(context, &context->is_told_half))
+        diag_note(gpu->diags, AT(.file = NULL), "gpu-precision",
+                  "fp16 is stored as float16, and computed as float32, as with hybrid: device %s has no arithmetic in "
+                  "float16 (cl_khr_fp16)",
+                  d->name);
 }
 
 static odlc_status open_queue(struct gpu *gpu)
@@ -130,7 +140,7 @@ static odlc_status open_all(struct gpu *gpu)
         TRY(gpu_context_use_cache(gpu->context, gpu->diags, gpu->config->cache));
     if (gpu->scope->device_ops)
         TRY(gpu->scope->device_ops->open(gpu->scope));
-    tell_of_priority(gpu);
+    tell_of_device(gpu);
     return open_queue(gpu);
 }
 

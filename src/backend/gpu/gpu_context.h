@@ -36,6 +36,7 @@ struct gpu_context {
     struct gpu_builders builders;
     struct gpu_program *programs;
     struct gpu_weight *weights;
+    cl_command_queue weight_queue;     /* to the device and back; NULL: there were none */
     struct gpu_package *packages;      /* whose kernels executions asked for */
     char *repository_folder;           /* NULL: programs are kept nowhere */
     struct gpu_repository *repository; /* where programs are kept; NULL: nowhere */
@@ -49,7 +50,8 @@ struct gpu_context {
     uint64_t copies;                   /* tensors that went there or back in runs */
     uint64_t replays;                  /* recordings that were enqueued (gpu_record.h) */
     uint64_t withdrawn;                /* buffers of the caller's whose registration ended (gpu_lent.h) */
-    bool is_told;                      /* that the device knows no priorities */
+    bool is_told_priority;             /* that the device knows no priorities */
+    bool is_told_half;                 /* that it has no arithmetic in half */
     uint64_t hash_key[2];
 };
 

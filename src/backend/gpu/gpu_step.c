@@ -105,8 +105,10 @@ static void note_arg(struct gpu_call *call, size_t size, const void *value)
 static void set_now(struct gpu_call *call, const struct gpu_argument *a)
 {
     const cl_int error = clSetKernelArg(call->kernel, a->index, a->size, a->value);
-    if (call->error == CL_SUCCESS)
-        call->error = error;
+    if (call->error != CL_SUCCESS)
+        return;
+    call->error = error;
+    call->refused = a->index;
 }
 
 static void set_arg(struct gpu_call *call, size_t size, const void *value)
@@ -127,7 +129,7 @@ odlc_status gpu_call_settle(const struct gpu *gpu, struct gpu_call *call)
     TRY(gpu_program_kernel(gpu->context, gpu->diags, call->program, call->function, &call->kernel));
     for (size_t i = 0; i < call->waiting.count; i++)
         set_now(call, &call->waiting.data[i]);
-    return gpu_check(gpu, call->name, call->error);
+    return call->finish ? call->finish(gpu, call) : gpu_check(gpu, call->name, call->error);
 }
 
 void gpu_arg(struct gpu_making *m, struct gpu_call *call, const struct gpu_operand *operand)
@@ -168,15 +170,20 @@ void gpu_arg_local(struct gpu_call *call, size_t size)
     gpu_arg_bytes(call, NULL, size);
 }
 
-odlc_status gpu_call_end_groups(struct gpu_making *m, struct gpu_call *call, cl_uint dims, const size_t *items,
-                                const size_t *group)
+void gpu_call_size(struct gpu_call *call, cl_uint dims, const size_t *items, const size_t *group)
 {
-    TRY(gpu_check(m->gpu, call->name, call->error));
     call->dims = dims;
     for (cl_uint i = 0; i < dims; i++) {
         call->local[i] = group[i];
         call->global[i] = align_up(items[i] ? items[i] : 1, group[i]);
     }
+}
+
+odlc_status gpu_call_end_groups(struct gpu_making *m, struct gpu_call *call, cl_uint dims, const size_t *items,
+                                const size_t *group)
+{
+    TRY(gpu_check(m->gpu, call->name, call->error));
+    gpu_call_size(call, dims, items, group);
     return ODLC_OK;
 }
 

@@ -76,6 +76,10 @@ struct gpu_argument {
 
 /* A kernel with its arguments. While its program is built, it has none yet, and arguments wait for it. */
 struct gpu_call {
+    /* The rest of the call, which depends on the kernel: called by gpu_call_settle, when the kernel has its arguments,
+     * or has not taken one (error). NULL: there is none, and an argument that is not taken is the driver's error. */
+    odlc_status (*finish)(const struct gpu *gpu, struct gpu_call *call);
+    const void *object; /* of finish */
     struct gpu_program *program;
     cl_kernel kernel;     /* NULL: until gpu_call_settle */
     const char *name;     /* "matmul.product": source and function */
@@ -85,7 +89,8 @@ struct gpu_call {
     VEC(struct gpu_argument) waiting;
     uint64_t arguments; /* a hash of those that are no buffers */
     cl_uint n_args, dims;
-    cl_int error; /* the first of setting arguments */
+    cl_int error;    /* the first of setting arguments */
+    cl_uint refused; /* … and which argument had it */
     size_t global[3], local[3];
     VEC(struct gpu_binding) bindings;
 };
@@ -178,8 +183,8 @@ odlc_status gpu_call_begin(struct gpu_making *m, const char *source, const char 
 /* The same of any source, with the name that it has for profiles. */
 odlc_status gpu_call_add(struct gpu_making *m, const struct gpu_source *source, const char *function,
                          const char *options, const char *name, struct gpu_call **out) MUST_USE;
-/* The kernel with the arguments that it has so far: waits for its program, reports why there is none. Without effect on
- * a call that has its kernel. */
+/* The kernel with the arguments that it has so far: waits for its program, reports why there is none, finishes the
+ * call. Without effect on a call that has its kernel. */
 odlc_status gpu_call_settle(const struct gpu *gpu, struct gpu_call *call) MUST_USE;
 void gpu_arg(struct gpu_making *m, struct gpu_call *call, const struct gpu_operand *operand);
 void gpu_arg_int(struct gpu_call *call, int64_t value);                         /* as cl_int */
@@ -191,6 +196,9 @@ odlc_status gpu_call_end(struct gpu_making *m, struct gpu_call *call, cl_uint di
 /* The same in groups of that size, which the kernel was written or built for. */
 odlc_status gpu_call_end_groups(struct gpu_making *m, struct gpu_call *call, cl_uint dims, const size_t *items,
                                 const size_t *group) MUST_USE;
+
+/* That size alone. */
+void gpu_call_size(struct gpu_call *call, cl_uint dims, const size_t *items, const size_t *group);
 
 /* The work-group of a kernel with so many work-items: the one place where it is chosen. */
 void gpu_group_size(const struct gpu *gpu, const struct gpu_call *call, cl_uint dims, const size_t *items,

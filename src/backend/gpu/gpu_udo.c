@@ -104,17 +104,25 @@ struct operands {
     uint32_t n_inputs, n_outputs;
 };
 
-static odlc_status bad_kernel(const struct gpu_making *m, const struct device_op *op, const char *format, ...)
+/* A call of a package's kernel, which is looked at when it is built. */
+struct package_call {
+    const struct device_op *op;
+    const struct device_kernel *kernel;
+    const struct node *node;
+};
+
+static odlc_status bad_kernel(const struct gpu *gpu, const struct gpu_call *call, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
-static odlc_status bad_kernel(const struct gpu_making *m, const struct device_op *op, const char *format, ...)
+static odlc_status bad_kernel(const struct gpu *gpu, const struct gpu_call *call, const char *format, ...)
 {
+    const struct package_call *p = call->object;
     va_list args;
     va_start(args, format);
-    const char *what = arena_vprintf(m->scope->diags->arena, format, args);
+    const char *what = arena_vprintf(gpu->diags->arena, format, args);
     va_end(args);
-    return diag_error(m->scope->diags, ODLC_ERR_INVALID, AT(.file = op->library, .node = m->step->node->name),
-                      "package-op-kernels", "op %s of package %s: %s", m->step->node->op->name, op->package, what);
+    return diag_error(gpu->diags, ODLC_ERR_INVALID, AT(.file = p->op->library, .node = p->node->name),
+                      "package-op-kernels", "op %s of package %s: %s", p->node->op->name, p->op->package, what);
 }
 
 static odlc_status add_arg(struct gpu_making *m, struct gpu_call *call, const struct operands *o,
@@ -142,24 +150,31 @@ static odlc_status add_arg(struct gpu_making *m, struct gpu_call *call, const st
     return ODLC_OK;
 }
 
-static odlc_status add_args(struct gpu_making *m, struct gpu_call *call, const struct operands *o,
-                            const struct device_kernel *k)
+/* What is to be set later is tried now. */
+static void try_bindings(struct gpu_call *call)
+{
+    for (size_t i = 0; i < call->bindings.count; i++) {
+        const cl_uint index = call->bindings.data[i].index;
+        const cl_int error = clSetKernelArg(call->kernel, index, sizeof(cl_mem), NULL);
+        if (error == CL_SUCCESS || (call->error != CL_SUCCESS && call->refused < index))
+            continue;
+        call->error = error;
+        call->refused = index;
+    }
+}
+
+static odlc_status check_args(const struct gpu *gpu, struct gpu_call *call, const struct device_kernel *k)
 {
     cl_uint count = 0;
-    TRY(gpu_check(m->gpu, call->name, clGetKernelInfo(call->kernel, CL_KERNEL_NUM_ARGS, sizeof(count), &count, NULL)));
+    TRY(gpu_check(gpu, call->name, clGetKernelInfo(call->kernel, CL_KERNEL_NUM_ARGS, sizeof(count), &count, NULL)));
     if (count != k->n_args)
-        return bad_kernel(m, o->op, "kernel %s has %u parameters, and is given %u arguments", k->name, count,
+        return bad_kernel(gpu, call, "kernel %s has %u parameters, and is given %u arguments", k->name, count,
                           k->n_args);
-    for (uint32_t i = 0; i < k->n_args; i++) {
-        const size_t bindings = call->bindings.count;
-        TRY(add_arg(m, call, o, &k->args[i]));
-        if (call->bindings.count > bindings) /* what is to be set later is tried now */
-            call->error = clSetKernelArg(call->kernel, i, sizeof(cl_mem), NULL);
-        if (call->error != CL_SUCCESS)
-            return bad_kernel(m, o->op, "argument %u of kernel %s does not fit its parameter: %s", i, k->name,
-                              gpu_error_text(m->scope->diags->arena, call->error));
-    }
-    return ODLC_OK;
+    try_bindings(call);
+    return call->error == CL_SUCCESS
+               ? ODLC_OK
+               : bad_kernel(gpu, call, "argument %u of kernel %s does not fit its parameter: %s", call->refused,
+                            k->name, gpu_error_text(gpu->diags->arena, call->error));
 }
 
 /* The largest divisor that is at most so many: kernels of packages need not look whether they have something to do. */
@@ -171,15 +186,15 @@ static size_t divisor(size_t count, size_t most)
     return found;
 }
 
-static odlc_status choose_group(const struct gpu_making *m, const struct device_op *op, const struct gpu_call *call,
-                                const struct device_kernel *k, size_t group[3])
+static odlc_status choose_group(const struct gpu *gpu, const struct gpu_call *call, const struct device_kernel *k,
+                                size_t group[3])
 {
-    const struct gpu_device *d = &m->gpu->context->device;
+    const struct gpu_device *d = &gpu->context->device;
     size_t written[3] = {0}, most = d->max_group, total = 1;
     (void)clGetKernelWorkGroupInfo(call->kernel, d->id, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof(written), written,
                                    NULL);
     (void)clGetKernelWorkGroupInfo(call->kernel, d->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof(most), &most, NULL);
-    gpu_group_size(m->gpu, call, k->dims, k->global, group);
+    gpu_group_size(gpu, call, k->dims, k->global, group);
     for (uint32_t i = 0; i < k->dims; i++) {
         size_t room = most / total ? most / total : 1;
         room = room < d->max_items[i] ? room : d->max_items[i];
@@ -187,33 +202,45 @@ static odlc_status choose_group(const struct gpu_making *m, const struct device_
                    : written[0] ? written[i]
                                 : divisor(k->global[i], group[i] < room ? group[i] : room);
         if (written[0] && group[i] != written[i])
-            return bad_kernel(m, op,
+            return bad_kernel(gpu, call,
                               "kernel %s is written for groups of %zu work-items along dimension %u, and gets %zu",
                               k->name, written[i], i, group[i]);
         if (k->global[i] % group[i])
-            return bad_kernel(m, op,
+            return bad_kernel(gpu, call,
                               "kernel %s has %zu work-items along dimension %u, which groups of %zu do not divide",
                               k->name, k->global[i], i, group[i]);
         if (group[i] > room)
-            return bad_kernel(m, op, "the groups of kernel %s have more work-items than device %s allows", k->name,
+            return bad_kernel(gpu, call, "the groups of kernel %s have more work-items than device %s allows", k->name,
                               d->name);
         total *= group[i];
     }
     return ODLC_OK;
 }
 
+static odlc_status finish(const struct gpu *gpu, struct gpu_call *call)
+{
+    const struct package_call *p = call->object;
+    size_t group[3] = {1, 1, 1};
+    TRY(check_args(gpu, call, p->kernel));
+    TRY(choose_group(gpu, call, p->kernel, group));
+    gpu_call_size(call, p->kernel->dims, p->kernel->global, group);
+    return ODLC_OK;
+}
+
 static odlc_status add_kernel(struct gpu_making *m, const struct operands *o, const struct device_kernel *k)
 {
+    struct arena *arena = m->scope->arena;
+    struct package_call *p = arena_new(arena, struct package_call);
     const struct gpu_source *source;
     struct gpu_call *call;
-    size_t group[3] = {1, 1, 1};
     TRY(gpu_package_source(m->gpu->context, o->op, k->source, &source));
-    TRY(gpu_call_add(m, source, k->name, k->options, arena_printf(m->scope->arena, "%s.%s", o->op->package, k->name),
-                     &call));
-    TRY(gpu_call_settle(m->gpu, call));
-    TRY(add_args(m, call, o, k));
-    TRY(choose_group(m, o->op, call, k, group));
-    return gpu_call_end_groups(m, call, k->dims, k->global, group);
+    TRY(gpu_call_add(m, source, k->name, k->options, arena_printf(arena, "%s.%s", o->op->package, k->name), &call));
+    *p = (struct package_call){o->op, k, m->step->node};
+    call->finish = finish;
+    call->object = p;
+    for (uint32_t i = 0; i < k->n_args; i++)
+        TRY(add_arg(m, call, o, &k->args[i]));
+    return ODLC_OK;
 }
 
 static odlc_status prepare(struct gpu_making *m)

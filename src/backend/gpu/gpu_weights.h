@@ -5,8 +5,8 @@
 
 #include "backend/gpu/gpu_context.h"
 
-/* A buffer with these bytes (1 or more), which nobody writes to; given back by gpu_weights_give. What is the same bytes
- * is found by a hash of 128 bits whose key nobody knows. ODLC_ERR_LIMIT: the device has no room. */
+/* A buffer with these bytes (1 or more), which nobody writes to; given back by gpu_weights_give. They are brought to
+ * the device now, unless all of them lie there already. ODLC_ERR_LIMIT: the device has no room. */
 odlc_status gpu_weights_take(struct gpu_context *context, struct diags *diags, const void *bytes, uint64_t size,
                              cl_mem *out) MUST_USE;
 void gpu_weights_give(struct gpu_context *context, cl_mem buffer);
