@@ -98,10 +98,16 @@ uint32_t quant_wanted_bits(const struct quantizer *q, node_id id, uint32_t i);
 uint32_t quant_float_bits(const struct quantizer *q, tensor_id id);
 /* Whether the graph input or output is to keep its type. */
 bool quant_keeps_io(const struct quantizer *q, tensor_id id);
-/* Calls `take` for the nodes of these names, or of ops of these types. ODLC_ERR_USAGE: a name is none of both; `rule`
- * is the diagnostic's. */
-odlc_status quant_each_named(struct quantizer *q, const char *rule, const char *const *names, size_t count,
-                             void (*take)(struct quantizer *q, node_id id)) MUST_USE;
+/* What an option does to the nodes that it names: whether that changes one. */
+typedef bool quant_take_fn(struct quantizer *q, node_id id);
+struct quant_naming {
+    const char *option, *rule; /* of diagnostics */
+    quant_take_fn *take;
+    const char *lack; /* why a name changes nothing, where it does not */
+};
+/* For the nodes of these names, or of ops of these types. ODLC_ERR_USAGE: a name is none of both. */
+odlc_status quant_each_named(struct quantizer *q, const struct quant_naming *naming, const char *const *names,
+                             size_t count) MUST_USE;
 
 /* Widths (quant_widths.c). The nodes of options.widen and options.widen_weights get theirs. Fails as
  * quant_each_named. */
