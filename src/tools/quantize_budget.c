@@ -43,13 +43,13 @@ static void insert(struct quantize_choice *c, const char *name, bool is_weighted
     c->alone[at] = sqnr;
 }
 
-/* That many trials: one as it is, one a layer, and those of find_fewest at each step. */
+/* That many trials: one as it is, one a layer, those of doubled numbers at each step, and of halves at the last. */
 static size_t most_trials(const struct quantize_budget *budget, size_t layers)
 {
-    size_t halves = 1;
-    for (size_t left = layers; left > 1; left -= left / 2)
-        halves++;
-    return 1 + layers + (budget->has_least ? budget->n_steps - 1 + halves : 0);
+    size_t doublings = 1;
+    for (size_t count = 1; count < layers; count *= 2)
+        doublings++;
+    return 1 + layers + (budget->has_least ? (budget->n_steps + 1) * doublings : 0);
 }
 
 static odlc_status rank(struct arena *arena, const struct graph *g, const struct quantize_budget *budget,
@@ -102,10 +102,10 @@ static odlc_status try_step(const struct quantize_budget *budget, struct quantiz
     return measure(budget, c, &c->mix, sqnr);
 }
 
-/* All layers are enough, none is not: by halves, a number that is enough while one less is not. */
-static odlc_status find_fewest(const struct quantize_budget *budget, struct quantize_choice *c, size_t s)
+/* `few` are too few, `enough` are not: by halves, a number that is enough while one less is not. */
+static odlc_status find_fewest(const struct quantize_budget *budget, struct quantize_choice *c, size_t few,
+                               size_t enough, size_t s)
 {
-    size_t few = 0, enough = c->count;
     while (enough - few > 1) {
         const size_t middle = few + (enough - few) / 2;
         double sqnr;
@@ -121,14 +121,34 @@ static odlc_status find_fewest(const struct quantize_budget *budget, struct quan
     return ODLC_OK;
 }
 
-static odlc_status spend(const struct quantize_budget *budget, struct quantize_choice *c)
+/* 1, 2, 4, … of the layers, and all of them, until that is enough. */
+static odlc_status spend_on_step(const struct quantize_budget *budget, struct quantize_choice *c, size_t s)
 {
-    for (size_t s = 0; s < budget->n_steps && c->count && c->after < budget->least; s++) {
-        TRY(try_step(budget, c, c->count, s, &c->after));
+    size_t few = 0, count = 1;
+    while (few < c->count) {
+        TRY(try_step(budget, c, count, s, &c->after));
         if (c->after >= budget->least)
-            return find_fewest(budget, c, s);
+            return find_fewest(budget, c, few, count, s);
+        few = count;
+        count = count * 2 < c->count ? count * 2 : c->count;
     }
     return ODLC_OK;
+}
+
+/* More layers may give less: before that is an error, each number of them is tried. */
+static odlc_status spend_on_any(const struct quantize_budget *budget, struct quantize_choice *c)
+{
+    c->most_trials = c->trials + c->count;
+    for (size_t count = 1; count <= c->count && c->after < budget->least; count++)
+        TRY(try_step(budget, c, count, budget->n_steps - 1, &c->after));
+    return ODLC_OK;
+}
+
+static odlc_status spend(const struct quantize_budget *budget, struct quantize_choice *c)
+{
+    for (size_t s = 0; s < budget->n_steps && c->after < budget->least; s++)
+        TRY(spend_on_step(budget, c, s));
+    return c->after < budget->least ? spend_on_any(budget, c) : ODLC_OK;
 }
 
 odlc_status quantize_choose(struct arena *arena, struct diags *diags, const struct graph *g,
