@@ -565,12 +565,12 @@ static odlc_status choose(struct session *s)
 
 static odlc_status load_packages(struct session *s)
 {
-    const char *const *paths;
-    size_t count;
-    options_names(s->arena, &s->options, OPT_UDO_PACKAGES, &paths, &count);
-    if (count == 0)
+    struct package_names names;
+    options_names(s->arena, &s->options, OPT_UDO_PACKAGES, &names.registrations, &names.n_registrations);
+    options_names(s->arena, &s->options, OPT_OP_PACKAGES, &names.named, &names.n_named);
+    if (names.n_registrations + names.n_named == 0)
         return ODLC_OK;
-    return packages_open(s->arena, &s->diags, paths, count, &s->settings.packages);
+    return packages_open(s->arena, &s->diags, &names, &s->settings.packages);
 }
 
 static odlc_status quantize(struct session *s)
