@@ -43,6 +43,8 @@ static const char *name_of(const char *option)
     static const struct odlc_name_value names[] = {{"quantization_overrides", "overrides"},
                                                    {"ignore_encodings", "ignore_encodings"},
                                                    {"keep_float", "keep_float"},
+                                                   {"widen", "widen"},
+                                                   {"widen_weights", "widen_weights"},
                                                    {"udo_package_path", "packages"},
                                                    {"restrict_quantization_steps", "least_step"},
                                                    {"input_list", "inputs"},
