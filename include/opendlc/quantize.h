@@ -51,13 +51,13 @@ ODLC_API void odlc_quantizer_free(odlc_quantizer *quantizer);
  * whatever the work is made of; may stop them. fn NULL: nobody. */
 ODLC_API void odlc_quantizer_set_progress(odlc_quantizer *quantizer, odlc_work_fn *fn, void *user);
 
-/* Opens a container of one graph, and gives its constants their encodings; once per object. Options are copied, but for
- * the bytes of buffers, which must last as long as the object; NULL: the defaults. ODLC_ERR_USAGE: options that make no
- * sense, or name what the graph does not have. ODLC_ERR_UNSUPPORTED: a container that is quantized already, of other
- * floats than Float_32 and Float_16, of version 3, of another number of graphs than one, or with ops that are not
- * known. ODLC_ERR_INVALID: the file is no container, or a damaged one; a constant holds NaN or an infinity; an encoding
- * that is given is none, or is for a tensor that there is not. ODLC_ERR_IO: a file cannot be read. ODLC_ERR_LIMIT:
- * larger than docs/limits.md allows. */
+/* Opens a container of one graph, and gives its constants their encodings; once per object. Options are copied, but
+ * for the bytes of buffers, which must last as long as the object; NULL: the defaults. ODLC_ERR_USAGE: options that
+ * make no sense, or name what the graph does not have. ODLC_ERR_UNSUPPORTED: a container that is quantized already, of
+ * other floats than Float_32 and Float_16, of version 3, of another number of graphs than one, or with ops that are
+ * not known. ODLC_ERR_INVALID: the file is no container, or a damaged one; a constant holds NaN, or a parameter an
+ * infinity; an encoding that is given is none, or is for a tensor that there is not. ODLC_ERR_IO: a file cannot be
+ * read. ODLC_ERR_LIMIT: larger than docs/limits.md allows. */
 ODLC_API odlc_status odlc_quantizer_open(odlc_quantizer *quantizer, const char *path,
                                          const struct odlc_quantize_options *options) ODLC_MUST_USE;
 /* The same for a container in memory, whose bytes must stay as they are until odlc_quantizer_free. */

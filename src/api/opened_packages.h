@@ -5,9 +5,16 @@
 
 #include "runtime/backend.h"
 
-/* Loads the packages of these registration libraries; they are released with the arena. All errors are reported. Fails
- * as package_load. */
-odlc_status packages_open(struct arena *arena, struct diags *diags, const char *const *paths, size_t count,
+struct package_names {
+    const char *const *registrations; /* libraries */
+    size_t n_registrations;
+    const char *const *named; /* LIBRARY:PROVIDER, or with a target behind it */
+    size_t n_named;
+};
+
+/* Loads these packages; they are released with the arena. All errors are reported. Fails as package_load and
+ * package_split. */
+odlc_status packages_open(struct arena *arena, struct diags *diags, const struct package_names *names,
                           const struct package_set **out) MUST_USE;
 
 #endif

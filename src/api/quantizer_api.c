@@ -43,6 +43,8 @@ static const char *name_of(const char *option)
     static const struct odlc_name_value names[] = {{"quantization_overrides", "overrides"},
                                                    {"ignore_encodings", "ignore_encodings"},
                                                    {"keep_float", "keep_float"},
+                                                   {"widen", "widen"},
+                                                   {"widen_weights", "widen_weights"},
                                                    {"udo_package_path", "packages"},
                                                    {"restrict_quantization_steps", "least_step"},
                                                    {"input_list", "inputs"},
@@ -101,8 +103,10 @@ static odlc_status open_container(odlc_quantizer *q, const char *path, const str
     TRY(quantizer_options_read(q->arena, &q->diags, options, &q->options, &q->settings));
     for (size_t i = 0; i < q->options.n_buffers; i++)
         diags_take_buffer(&q->diags, &q->options.buffers[i]);
-    if (q->options.n_packages)
-        TRY(packages_open(q->arena, &q->diags, q->options.packages, q->options.n_packages, &q->settings.packages));
+    const struct package_names packages = {.registrations = q->options.packages,
+                                           .n_registrations = q->options.n_packages};
+    if (packages.n_registrations)
+        TRY(packages_open(q->arena, &q->diags, &packages, &q->settings.packages));
     q->settings.progress = &q->progress;
     TRY(quantizer_open(q->arena, q->scratch, &q->diags, q->place.file, &q->settings, &q->quantizer));
     const struct graph *g = quantizer_graph(q->quantizer);

@@ -98,7 +98,9 @@ static odlc_status infer_scatter(const struct infer *c, const struct shape *upda
 {
     const struct type *data = infer_in(c, 0), *given = infer_in(c, 2);
     int64_t reduction = node_int(c->node, PARAM_reduction, SCATTER_NONE);
-    if (!shape_equal(updates, &given->shape) || !can_stand_together(given->dtype, data->dtype))
+    const bool is_nothing = shape_count(updates) == 0 && shape_count(&given->shape) == 0; /* exporters' empty slices */
+    const bool fits = is_nothing || shape_equal(updates, &given->shape);
+    if (!fits || !can_stand_together(given->dtype, data->dtype))
         return infer_error(c, "updates are %s %s where %s %s is needed", dtype_info(given->dtype)->name,
                            in_shape_text(c, 2), dtype_info(data->dtype)->name, shape_text(c->diags->arena, updates));
     if (reduction < SCATTER_NONE || reduction > last_reduction ||

@@ -312,6 +312,23 @@ static odlc_status load_locked(struct diags *diags, const char *path, const char
 }
 
 /* Memory of the diagnostics that runs out must not leave the list locked. */
+odlc_status package_split(struct arena *arena, struct diags *diags, const char *name, const char **library,
+                          const char **provider)
+{
+    char *const path = arena_strdup(arena, name), *const colon = strchr(path, ':');
+    if (!colon || colon == path || !colon[1])
+        return diag_error(diags, ODLC_ERR_USAGE,
+                          AT(.hint = "LIBRARY:PROVIDER, for example libMine.so:MineInterfaceProvider"), "option-value",
+                          "option --op_packages: '%s' names no function that provides the package", name);
+    *colon = '\0';
+    char *const target = strchr(colon + 1, ':');
+    if (target)
+        *target = '\0';
+    *library = path;
+    *provider = colon + 1;
+    return ODLC_OK;
+}
+
 odlc_status package_load(struct arena *scratch, struct diags *diags, const char *path, const char *provider,
                          struct package **out)
 {

@@ -33,6 +33,10 @@ struct package {
     struct plugin_ops plugin;
 };
 
+/* LIBRARY:PROVIDER, or with a target behind it, which says nothing: the parts are the arena's. ODLC_ERR_USAGE: it is
+ * not that. */
+odlc_status package_split(struct arena *arena, struct diags *diags, const char *name, const char **library,
+                          const char **provider) MUST_USE;
 /* Loads a package, or uses it once more when the process has it. provider NULL: path is a registration library.
  * ODLC_ERR_IO: a library is missing or cannot be loaded; ODLC_ERR_UNSUPPORTED: other headers or another version of an
  * interface; ODLC_ERR_INVALID: a symbol is missing, or a call of the package fails; ODLC_ERR_NOMEM. Diagnostics name

@@ -53,7 +53,8 @@ static bool add_step(struct search *s, tensor_id t)
 
 static bool equal_numbers(const struct search *s, double a, double b)
 {
-    return fabs(a - b) <= s->rounding * fmax(fabs(a), fabs(b));
+    const double largest = fmax(fabs(a), fabs(b));
+    return a == b || (isfinite(largest) && fabs(a - b) <= s->rounding * largest); /* anything is near an infinity */
 }
 
 /* The node between t and the leaves: one that nothing else reads, or the root of them. */

@@ -48,10 +48,15 @@ static odlc_status widen(struct quantizer *q, tensor_id id, const float *values,
     if (!item->is_seen)
         item->min = item->max = 0; /* every range has zero */
     item->is_seen = true;
-    if (!quant_widen(values, count, &item->min, &item->max, &bad))
+    const float *scores = quant_scores(q, item, values, &count);
+    if (!quant_widen(scores, count, &item->min, &item->max, &bad)) {
+        const float wrong = scores[bad];
+        for (bad = 0; values[bad] != wrong && !isnan(values[bad]);)
+            bad++;
         return quant_not_finite(q, id, values, bad);
+    }
     if (item->histogram)
-        histogram_add(item->histogram, values, count, item->min, item->max);
+        histogram_add(item->histogram, scores, count, item->min, item->max);
     return ODLC_OK;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Constants: their ranges, and the integers that stand for them. */
+#include <float.h>
 #include <math.h>
 
 #include "ir/quant.h"
@@ -19,16 +20,36 @@ struct constant {
     enum dtype stored;
 };
 
-/* Calls part(c, encoding, values, count, index of the first) for pieces of one encoding. */
+/* Gets (c, encoding, values, count, index of the first) of pieces of one encoding. */
 typedef odlc_status part_fn(struct constant *c, uint32_t encoding, const float *values, size_t count, uint64_t first);
 
+/* Infinities stand for the farthest reals in constants that are no parameters: masks and bounds. */
+static odlc_status take_bounded(struct constant *c, uint32_t encoding, const float *values, size_t count,
+                                uint64_t first, part_fn *part)
+{
+    enum { PIECE = 256 };
+    float bounded[PIECE];
+    if (c->item->role != ROLE_CONSTANT)
+        return part(c, encoding, values, count, first);
+    for (size_t done = 0, n; done < count; done += n) {
+        n = count - done < PIECE ? count - done : PIECE;
+        for (size_t i = 0; i < n; i++) {
+            const float value = values[done + i];
+            bounded[i] = value > FLT_MAX ? FLT_MAX : value < -FLT_MAX ? -FLT_MAX : value;
+        }
+        TRY(part(c, encoding, bounded, n, first + done));
+    }
+    return ODLC_OK;
+}
+
+/* Calls part for each piece. */
 static odlc_status each_part(struct constant *c, uint64_t offset, const void *bytes, size_t size, part_fn *part)
 {
     const float *values = bytes;
     uint64_t at = offset / sizeof *values, end = at + size / sizeof *values;
     while (at < end) {
         const uint64_t left = min_u64(c->run - at % c->run, end - at);
-        TRY(part(c, (uint32_t)(at / c->run % c->count), values, left, at));
+        TRY(take_bounded(c, (uint32_t)(at / c->run % c->count), values, left, at, part));
         values += left;
         at += left;
     }

@@ -95,7 +95,9 @@ struct encoding quant_encoding(const struct quantizer *q, const struct quant_ite
     const enum quantize_calibrator calibrator = quant_takes_histogram(q, item) && (!histogram || seen.min == seen.max)
                                                     ? CALIBRATOR_MIN_MAX
                                                     : calibrator_of(q, item);
-    return rounded(quant_grid_encoding(c.grid, c.bits, calibrate(calibrator, &c, q->scratch)));
+    struct quant_range range = calibrate(calibrator, &c, q->scratch);
+    range.min -= quant_mask_margin(q, item);
+    return rounded(quant_grid_encoding(c.grid, c.bits, range));
 }
 
 /* The type with so many signed, or unsigned, integers. */

@@ -39,16 +39,17 @@ void quant_widen_halves(struct quantizer *q)
 
 /* ---- names ---- */
 
-/* The node of that name, or all of that type. */
-static bool take_named(struct quantizer *q, const char *name, void (*take)(struct quantizer *q, node_id id))
+/* The node of that name, or all of that type; *changes: whether any of them is another one then. */
+static bool take_named(struct quantizer *q, const char *name, quant_take_fn *take, bool *changes)
 {
     const struct graph *g = q->g;
     bool found = false;
+    *changes = false;
     for (size_t i = 0; i < g->order.count; i++) {
         const struct node *n = graph_node(g, g->order.data[i]);
         if (strcmp(n->name, name) != 0 && strcmp(n->op->name, name) != 0)
             continue;
-        take(q, g->order.data[i]);
+        *changes |= take(q, g->order.data[i]);
         found = true;
     }
     return found;
@@ -66,19 +67,35 @@ static odlc_status no_node(struct quantizer *q, const char *rule, const char *na
                       "no node has the name %s, and no op is of that type", name);
 }
 
-odlc_status quant_each_named(struct quantizer *q, const char *rule, const char *const *names, size_t count,
-                             void (*take)(struct quantizer *q, node_id id))
+odlc_status quant_each_named(struct quantizer *q, const struct quant_naming *naming, const char *const *names,
+                             size_t count)
 {
     odlc_status status = ODLC_OK;
+    bool changes;
     for (size_t i = 0; i < count; i++)
-        if (!take_named(q, names[i], take))
-            status = no_node(q, rule, names[i]);
+        if (!take_named(q, names[i], naming->take, &changes))
+            status = no_node(q, naming->rule, names[i]);
+        else if (!changes)
+            diag_warn(q->diags, AT(.file = q->path), naming->rule, "%s %s has no effect: %s", naming->option, names[i],
+                      naming->lack);
     return status;
 }
 
-static void keep_usual(struct quantizer *q, node_id id)
+/* Whether the node reads or gives reals. */
+static bool has_reals(const struct quantizer *q, const struct node *n)
+{
+    for (uint32_t i = 0; i < n->n_inputs + n->n_outputs; i++) {
+        const tensor_id id = i < n->n_inputs ? n->inputs[i] : n->outputs[i - n->n_inputs];
+        if (id != NO_TENSOR && graph_tensor(q->g, id)->type->dtype == DT_FLOAT32)
+            return true;
+    }
+    return false;
+}
+
+static bool keep_usual(struct quantizer *q, node_id id)
 {
     quant_keep_float(q, id, usual_bits(q));
+    return has_reals(q, graph_node(q->g, id));
 }
 
 /* ---- the file's floats ---- */
@@ -118,8 +135,9 @@ static odlc_status keep_io(struct quantizer *q)
 static void keep_excluded(struct quantizer *q)
 {
     size_t unknown = 0;
+    bool changes;
     for (size_t i = 0; q->file && i < q->file->excluded.count; i++)
-        unknown += !take_named(q, q->file->excluded.data[i], keep_usual);
+        unknown += !take_named(q, q->file->excluded.data[i], keep_usual, &changes);
     if (unknown)
         diag_warn(q->diags, AT(.file = q->options->overrides, .hint = "--keep_float names nodes of the container"),
                   "quantize-excluded", "%zu of the excluded_layers are no nodes of the container, and without effect",
@@ -129,8 +147,8 @@ static void keep_excluded(struct quantizer *q)
 odlc_status quant_choose_floats(struct quantizer *q)
 {
     const odlc_status ends = keep_io(q);
-    const odlc_status named =
-        quant_each_named(q, "quantize-keep-float", q->options->keep_float, q->options->n_keep_float, keep_usual);
+    const struct quant_naming naming = {"--keep_float", "quantize-keep-float", keep_usual, "it computes with no reals"};
+    const odlc_status named = quant_each_named(q, &naming, q->options->keep_float, q->options->n_keep_float);
     keep_excluded(q);
     for (size_t i = 0; q->file && i < q->file->entries.count; i++)
         if (q->file->entries.data[i].kind == ENCODING_FLOAT)

@@ -173,6 +173,7 @@ odlc_status quant_assign(struct quantizer *q)
         quant_fix_ranges(q);
     while (q->options->float_fallback && quant_fall_back(q))
         share(q);
+    quant_find_masked(q);
     quant_size_constants(q);
     return ODLC_OK;
 }

@@ -102,15 +102,17 @@ const struct quant *quant_of_width(struct quantizer *q, tensor_id id, uint32_t b
 
 /* ---- 16 bits by name ---- */
 
-/* Of what is computed, unless something from outside says its width. */
-static void widen_tensor(struct quantizer *q, tensor_id id)
+/* Of what is computed, unless something from outside says its width: whether it is of 16 bits now. */
+static bool widen_tensor(struct quantizer *q, tensor_id id)
 {
     if (id == NO_TENSOR || q->items[id].role == ROLE_NONE || is_constant(q, id))
-        return;
+        return false;
     struct quant_item *item = &q->items[q->items[id].as];
     const node_id by = graph_tensor(q->g, q->items[id].as)->producer;
-    if (!item->given && !item->sized && (by == NO_NODE || !q->udo_bits[by]))
-        item->bits = 16;
+    if (item->given || item->sized || (by != NO_NODE && q->udo_bits[by]))
+        return false;
+    item->bits = 16;
+    return true;
 }
 
 /* What a Relu or clamp leaves of the tensor, where nobody else reads it; else NO_TENSOR. */
@@ -123,32 +125,44 @@ static tensor_id clamped(const struct quantizer *q, tensor_id id)
 }
 
 /* What the node reads is as precise as what it gives: else there is nothing to gain. */
-static void widen_node(struct quantizer *q, node_id at)
+static bool widen_node(struct quantizer *q, node_id at)
 {
     const struct node *n = graph_node(q->g, at);
+    bool any = false;
     for (uint32_t i = 0; i < n->n_inputs; i++)
-        widen_tensor(q, n->inputs[i]);
+        any |= widen_tensor(q, n->inputs[i]);
     for (uint32_t i = 0; i < n->n_outputs; i++) {
-        widen_tensor(q, n->outputs[i]);
-        widen_tensor(q, clamped(q, n->outputs[i]));
+        any |= widen_tensor(q, n->outputs[i]);
+        any |= widen_tensor(q, clamped(q, n->outputs[i]));
     }
+    return any;
 }
 
-static void widen_weights(struct quantizer *q, node_id at)
+static bool widen_weights(struct quantizer *q, node_id at)
 {
     const struct node *n = graph_node(q->g, at);
+    bool any = false;
     for (uint32_t i = 0; i < n->n_inputs; i++) {
         struct quant_item *item = n->inputs[i] == NO_TENSOR ? NULL : &q->items[n->inputs[i]];
-        if (item && item->role == ROLE_WEIGHTS && !item->given && !item->sized)
-            item->bits = 16;
+        if (!item || item->role != ROLE_WEIGHTS || item->given || item->sized)
+            continue;
+        item->bits = 16;
+        any = true;
     }
+    return any;
 }
 
 odlc_status quant_widen_named(struct quantizer *q)
 {
     const struct quantize_options *o = q->options;
-    const odlc_status nodes = quant_each_named(q, "quantize-widen", o->widen, o->n_widen, widen_node);
-    TRY(quant_each_named(q, "quantize-widen", o->widen_weights, o->n_widen_weights, widen_weights));
+    const struct quant_naming values = {
+        "--widen", "quantize-widen", widen_node,
+        "it reads and gives nothing that is quantized, or encodings from outside and configs say the widths"};
+    const struct quant_naming weights = {
+        "--widen_weights", "quantize-widen", widen_weights,
+        "it has no weights that are quantized, or encodings from outside say their width"};
+    const odlc_status nodes = quant_each_named(q, &values, o->widen, o->n_widen);
+    TRY(quant_each_named(q, &weights, o->widen_weights, o->n_widen_weights));
     return nodes;
 }
 

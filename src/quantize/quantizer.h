@@ -29,9 +29,11 @@ struct quant_item {
     bool whole;                /* a file says that ops compute it in Int_32 */
     bool is_seen;              /* the range is one of values */
     double min, max;
-    struct histogram *histogram; /* of what was observed; NULL where none is needed */
-    bool keeps_type;             /* an input or output of the graph that the options name */
-    uint8_t float_bits;          /* a file says that the tensor is to be a float of so many; 0: none does */
+    struct histogram *histogram;  /* of what was observed; NULL where none is needed */
+    const struct node *masked_by; /* puts masks among scores that Softmax alone reads; NULL: nothing does */
+    uint64_t row;                 /* … of so many elements at most */
+    bool keeps_type;              /* an input or output of the graph that the options name */
+    uint8_t float_bits;           /* a file says that the tensor is to be a float of so many; 0: none does */
     /* Of a constant: */
     const struct view *floats;  /* its values; NULL: it is not encoded */
     const struct view *encoded; /* what its integers are made of: these values, or better ones */
@@ -96,10 +98,16 @@ uint32_t quant_wanted_bits(const struct quantizer *q, node_id id, uint32_t i);
 uint32_t quant_float_bits(const struct quantizer *q, tensor_id id);
 /* Whether the graph input or output is to keep its type. */
 bool quant_keeps_io(const struct quantizer *q, tensor_id id);
-/* Calls `take` for the nodes of these names, or of ops of these types. ODLC_ERR_USAGE: a name is none of both; `rule`
- * is the diagnostic's. */
-odlc_status quant_each_named(struct quantizer *q, const char *rule, const char *const *names, size_t count,
-                             void (*take)(struct quantizer *q, node_id id)) MUST_USE;
+/* What an option does to the nodes that it names: whether that changes one. */
+typedef bool quant_take_fn(struct quantizer *q, node_id id);
+struct quant_naming {
+    const char *option, *rule; /* of diagnostics */
+    quant_take_fn *take;
+    const char *lack; /* why a name changes nothing, where it does not */
+};
+/* For the nodes of these names, or of ops of these types. ODLC_ERR_USAGE: a name is none of both. */
+odlc_status quant_each_named(struct quantizer *q, const struct quant_naming *naming, const char *const *names,
+                             size_t count) MUST_USE;
 
 /* Widths (quant_widths.c). The nodes of options.widen and options.widen_weights get theirs. Fails as
  * quant_each_named. */
@@ -126,6 +134,16 @@ bool quant_is_clamp(const struct node *n);
 bool quant_is_mover(const struct node *n);
 /* What input i is of an op, where it is a constant. */
 enum quant_role quant_role_of(const struct op *op, uint32_t input);
+
+/* Masks (quant_masks.c). Finds the tensors that Softmax alone reads and that may be masked, when it is known which
+ * tensors share encodings. */
+void quant_find_masked(struct quantizer *q);
+/* Those of the values that are no masks: the values themselves, or a copy on the scratch arena; *count becomes theirs.
+ */
+const float *quant_scores(const struct quantizer *q, const struct quant_item *item, const float *values,
+                          uint64_t *count);
+/* How far the range of scores is to reach below them, once ranges are known; 0: nothing masks them. */
+double quant_mask_margin(const struct quantizer *q, const struct quant_item *item);
 
 /* Encodings that rules fix (quant_fixed.c): of what Softmax, Sigmoid and Tanh give; of weights, by the options' steps,
  * where these are of the item's encoding. */

@@ -138,7 +138,7 @@ static odlc_status observe_all(struct calibration_run *r)
     uint64_t next;
     TRY(load_cache(r, &next));
     TRY(check_from(r, next));
-    const bool shows_progress = progress_line_begin(&line, stderr);
+    const bool shows_progress = !r->is_quiet && progress_line_begin(&line, stderr);
     if (r->cache)
         catch_signals();
     const odlc_status status = observe_from(r, next, shows_progress ? &line : NULL);
@@ -156,7 +156,7 @@ static odlc_status observe_list(struct calibration_run *r)
     struct progress_line line;
     const size_t total = r->list.inferences.count;
     TRY(check_from(r, 0));
-    const bool shows_progress = progress_line_begin(&line, stderr);
+    const bool shows_progress = !r->is_quiet && progress_line_begin(&line, stderr);
     odlc_status status = ODLC_OK;
     for (size_t i = 0; status == ODLC_OK && i < total; i++) {
         status = observe_line(r, &r->list.inferences.data[i]);

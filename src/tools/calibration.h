@@ -16,6 +16,7 @@ struct calibration_run {
     const char *cache;      /* a file that keeps what was observed; NULL: none */
     const char *statistics; /* where the result is written; NULL: nowhere */
     bool is_native;
+    bool is_quiet; /* no line says how far it is */
     unsigned threads;
 
     struct input_list list;

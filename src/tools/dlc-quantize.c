@@ -14,6 +14,7 @@
 #include "tools/command.h"
 #include "tools/encodings_out.h"
 #include "tools/options.h"
+#include "tools/progress_line.h"
 #include "tools/quantize_budget.h"
 #include "tools/quantize_inputs.h"
 #include "tools/quantize_report.h"
@@ -46,6 +47,8 @@ struct session {
     int64_t threads;
     struct quantizer *quantizer;
     struct input_list list;
+    struct progress_line *trials; /* says how far trials are; NULL: there is no such line */
+    bool is_trying;               /* … and what is made is one of them */
 };
 
 /* ---- options ---- */
@@ -368,6 +371,7 @@ static odlc_status calibrate(struct session *s)
                                   .cache = options_value(o, OPT_CACHE, NULL),
                                   .statistics = options_value(o, OPT_STATISTICS, NULL),
                                   .is_native = options_given(o, OPT_NATIVE_INPUTS),
+                                  .is_quiet = s->is_trying,
                                   .threads = (unsigned)s->threads};
     const char *const *files;
     size_t count;
@@ -450,18 +454,36 @@ static void take(struct session *s, const struct quantize_mix *mix)
     join(s, OPT_WIDEN_WEIGHTS, &mix->wide_weights, &s->settings.widen_weights, &s->settings.n_widen_weights);
 }
 
-static odlc_status measure(void *user, const struct quantize_mix *mix, double *sqnr)
+/* What a trial says, the container that is made in the end says, too. */
+static odlc_status measure(void *user, const struct quantize_trial *trial, double *sqnr)
 {
     struct session *s = user;
     struct arena_mark mark = arena_mark(s->arena);
-    const size_t n_diags = s->diags.list.count;
-    take(s, mix);
+    const struct diags before = s->diags;
+    if (s->trials && trial->most)
+        progress_line_report(
+            s->trials, &(struct work_progress){
+                           .stage = "choosing layers", .unit = " trials", .done = trial->number, .total = trial->most});
+    take(s, trial->mix);
     TRY(make(s));
     const struct quantize_report compared = report_of(s, &s->list);
     TRY(quantize_report_outputs(s->arena, s->scratch, &s->diags, &compared, sqnr));
-    if (s->diags.list.count == n_diags) /* diagnostics lie in the same arena */
-        arena_rewind(s->arena, mark);
+    s->diags = before;
+    arena_rewind(s->arena, mark);
     return ODLC_OK;
+}
+
+static odlc_status choose_layers(struct session *s, const struct graph *g, const struct quantize_budget *budget,
+                                 struct quantize_choice *choice)
+{
+    struct progress_line line;
+    s->trials = progress_line_begin(&line, stderr) ? &line : NULL;
+    s->is_trying = true;
+    const odlc_status status = quantize_choose(s->arena, &s->diags, g, budget, choice);
+    s->is_trying = false;
+    if (s->trials)
+        progress_line_end(s->trials);
+    return status;
 }
 
 /* What layers become, one after the other: with a budget 16 bits, then float, without one float. */
@@ -535,7 +557,7 @@ static odlc_status choose(struct session *s)
                           "--budget_sqnr and --keep_worst compare results for inputs, and exclude each other");
     TRY(dlc_open_graph(s->arena, &s->diags, op_registry_new(s->arena), options_value(o, OPT_INPUT, ""), "quantized",
                        NULL, &dlc, &g));
-    TRY(quantize_choose(s->arena, &s->diags, g, &budget, &choice));
+    TRY(choose_layers(s, g, &budget, &choice));
     take(s, &choice.mix);
     tell(&budget, &choice);
     return ODLC_OK;
@@ -543,12 +565,12 @@ static odlc_status choose(struct session *s)
 
 static odlc_status load_packages(struct session *s)
 {
-    const char *const *paths;
-    size_t count;
-    options_names(s->arena, &s->options, OPT_UDO_PACKAGES, &paths, &count);
-    if (count == 0)
+    struct package_names names;
+    options_names(s->arena, &s->options, OPT_UDO_PACKAGES, &names.registrations, &names.n_registrations);
+    options_names(s->arena, &s->options, OPT_OP_PACKAGES, &names.named, &names.n_named);
+    if (names.n_registrations + names.n_named == 0)
         return ODLC_OK;
-    return packages_open(s->arena, &s->diags, paths, count, &s->settings.packages);
+    return packages_open(s->arena, &s->diags, &names, &s->settings.packages);
 }
 
 static odlc_status quantize(struct session *s)

@@ -23,9 +23,14 @@ struct quantize_mix {
     struct quantize_names wide, wide_weights, floats;
 };
 
+struct quantize_trial {
+    const struct quantize_mix *mix;
+    size_t number, most; /* of how many at most; 0: that is not known yet */
+};
+
 struct quantize_budget {
     bool has_least;
-    double least; /* SQNR of the worst graph output that is to be reached, decibels; as few layers as that takes */
+    double least; /* SQNR of the worst graph output that is to be reached, decibels; one layer less does not */
     size_t count; /* without it: so many layers, by the first step */
 
     /* Tried one after the other: the next begins where all layers are at the one before. */
@@ -34,15 +39,17 @@ struct quantize_budget {
 
     /* Quantizes with that mix: the SQNR of the worst graph output over the calibration inputs. */
     void *user;
-    odlc_status (*measure)(void *user, const struct quantize_mix *mix, double *sqnr);
+    odlc_status (*measure)(void *user, const struct quantize_trial *trial, double *sqnr);
 };
 
 struct quantize_choice {
     const char **names;        /* of all layers, if any was to be found: the one that hurts most first … */
     double *alone;             /* … with the SQNR with all others in float … */
     enum quantize_step *steps; /* … and what is chosen */
+    bool *is_weighted;         /* … and whether it has constant weights */
     size_t count;
     struct quantize_mix mix;
+    size_t trials, most_trials;
     double before; /* the SQNR with nothing chosen */
     double after;  /* with what is chosen, if there is a least one */
 };

@@ -147,7 +147,7 @@ static odlc_status compare(struct reporting *r, bool only_outputs)
     TRY(dlc_open_graph(r->arena, r->diags, op_registry_new(r->arena), report->floats, "compared", NULL, &dlc, &floats));
     r->floats = floats;
     TRY(quant_compare_create(r->arena, r->scratch, r->diags, floats, report->fixed, &options, &r->compare));
-    const bool shows = progress_line_begin(&line, stderr);
+    const bool shows = !only_outputs && progress_line_begin(&line, stderr); /* those are of one trial of many */
     const odlc_status status = run_all(r, &line, shows);
     if (shows)
         progress_line_end(&line);

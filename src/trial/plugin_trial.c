@@ -108,6 +108,14 @@ static uint64_t bytes_of(const struct buffer *b)
     return shape_count(&b->shape) * dtype_size(b->dtype);
 }
 
+static bool is_near_number(double found, double expected, double tolerance)
+{
+    if (isnan(found) || isnan(expected))
+        return isnan(found) && isnan(expected);
+    /* Any number would be near an infinity. */
+    return found == expected || (isfinite(expected) && fabs(found - expected) <= tolerance * fmax(1, fabs(expected)));
+}
+
 /* Floats of 16 bits have an unit in the last place of 1/1024. */
 static bool is_near(const struct at_work *w, const struct buffer *b, const uint8_t *first)
 {
@@ -115,11 +123,9 @@ static bool is_near(const struct at_work *w, const struct buffer *b, const uint8
     struct buffer other = *b;
     other.data = (void *)first;
     const struct buffer x = buffer_widen(b, DT_FLOAT64, w->t->arena), y = buffer_widen(&other, DT_FLOAT64, w->t->arena);
-    for (uint64_t i = 0; i < shape_count(&b->shape); i++) {
-        const double a = ((const double *)x.data)[i], e = ((const double *)y.data)[i];
-        if (!(fabs(a - e) <= tolerance * fmax(1, fabs(e)) || (isnan(a) && isnan(e)) || !(a < e || a > e)))
+    for (uint64_t i = 0; i < shape_count(&b->shape); i++)
+        if (!is_near_number(((const double *)x.data)[i], ((const double *)y.data)[i], tolerance))
             return false;
-    }
     return true;
 }
 

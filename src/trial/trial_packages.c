@@ -263,18 +263,10 @@ static void try_library(struct trials *t, const char *library, const char *provi
     }
 }
 
-/* LIBRARY:PROVIDER, or with a target behind it, which says nothing here. */
 static odlc_status try_named(struct trials *t, const char *name)
 {
-    char *library = arena_strdup(t->arena, name), *provider = strchr(library, ':');
-    if (!provider || provider == library || !provider[1])
-        return diag_error(t->diags, ODLC_ERR_USAGE,
-                          AT(.hint = "LIBRARY:PROVIDER, for example libMine.so:MineInterfaceProvider"), "option-value",
-                          "option --op_packages: '%s' names no function that provides the package", name);
-    *provider++ = '\0';
-    char *target = strchr(provider, ':');
-    if (target)
-        *target = '\0';
+    const char *library, *provider;
+    TRY(package_split(t->arena, t->diags, name, &library, &provider));
     try_library(t, library, provider);
     return ODLC_OK;
 }

@@ -157,6 +157,8 @@ def test_scatters(checks):
     refuses(checks, "unknown reduction mean", "ScatterND", 18, [m, rows, updates], reduction="mean")
     gives(checks, "ScatterND", 18, [m, rows.array, updates], np.array([[1, 9], [3, 4], [7, 50]], "f4"), reduction="max")
     gives(checks, "ScatterND", 18, [m, rows.array, updates], np.array([[-1, 2], [3, 4], [5, 0]], "f4"), reduction="min")
+    empty = np.zeros((0, 2), "i8")
+    gives(checks, "ScatterND", 11, [m, Const(empty), Const(np.zeros((0, 3, 4)), "f4")], np.array([[1, 2], [3, 4], [5, 6]], "f4"))
     low = np.array([-2**31, 5], "i4")
     gives(checks, "ScatterElements", 18, [low, Const([1, 0]), np.array([-7, 2**31 - 1], "i4")],
           np.array([-2**31, -7], "i4"), reduction="min")

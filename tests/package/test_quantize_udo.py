@@ -10,7 +10,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "quantize"))
 from quantizing import FLOAT, Bench, Model, np, read_container, stored, whole  # noqa: E402
 from checks import SHARED, Checks  # noqa: E402
-from workshop import fill_in, generate, make, registration  # noqa: E402
+from workshop import HOST_LIBS, fill_in, generate, make, registration  # noqa: E402
 
 CORPUS = SHARED / "corpus"
 # The static operand comes in floats, or in integers with their encoding.
@@ -86,6 +86,13 @@ def own(b):
     expected = rounded((1 / (1 + np.exp(-real(scaled, q["s"])))).astype("f4"), q["y"])
     found = b.results(b.path("q.dlc"), "--use_native_output_files", "--udo_package_path", library)[0]["y.raw"]
     b.checks.equal("results", found.tolist(), expected.ravel().tolist())
+    by_registration = b.path("q.dlc").read_bytes()
+    implementation = b.path("Factors") / HOST_LIBS / "libUdoFactorsImplCpu.so"
+    b.quantize("--op_packages", f"{implementation}:FactorsInterfaceProvider:CPU")
+    b.checks.equal("by the provider", b.path("q.dlc").read_bytes() == by_registration, True)
+    for value, word in ((implementation, "names no function"), (f"{implementation}:Nobody", "Nobody")):
+        done = b.run("--op_packages", value)
+        b.checks.check(f"--op_packages {value}", done.returncode != 0 and word in done.stderr, done.stderr)
     q = b.quantize("--udo_package_path", library, "--udo_core", "CPU")
     b.checks.equal("floats for the CPU", (q.tensors["w"].dtype, q.tensors["s"].dtype), ("FLOAT_32", "FLOAT_32"))
     b.checks.equal("what stands around them", [op.type for op in q.ops if "antize" in op.type], ["Dequantize", "Quantize"])

@@ -5,7 +5,7 @@ Int_32; types, encodings and results of both backends against a simulation in Nu
 import json
 import tempfile
 
-from quantizing import FLOAT, INTEGERS, Bench, Model, around, chain, f32, layers, np, read_container, stored, whole
+from quantizing import FLOAT, INT64, INTEGERS, Bench, Model, around, chain, f32, layers, np, read_container, stored, whole
 from simulating import Fixed, product
 from checks import Checks
 
@@ -225,6 +225,25 @@ def errors(b):
     b.checks.check("it writes nothing", not b.path("q.dlc").exists())
 
 
+def without_effect(b):
+    """Names whose nodes have nothing that the option changes."""
+    m = Model(opset=13)
+    m.tensor("k", FLOAT, [3], [2.0, -1.5, 0.75])
+    m.input("x", FLOAT, [2, 3])
+    m.input("i", INT64, [2])
+    m.node("Sigmoid", ["x"], ["s"], name="curve")
+    m.node("Mul", ["s", "k"], ["y"], name="scaled")
+    m.node("Add", ["i", "i"], ["j"], name="counts")
+    m.output("y", FLOAT, [2, 3])
+    m.output("j", INT64, [2])
+    b.convert(m)
+    b.inputs({"x": LINE, "i": np.array([1, 2])})
+    for option, name, has_effect in (("--widen_weights", "curve", False), ("--widen", "counts", False), ("--keep_float", "counts", False),
+                                     ("--widen", "curve", True), ("--keep_float", "scaled", True)):
+        done = b.run(option, name)
+        b.checks.equal(f"{option} {name}", (done.returncode, f"warning: {option} {name} has no effect" in done.stderr), (0, not has_effect))
+
+
 def least_floats(b):
     """Masks of the least float: the nearest scale of 16 bits would make its reals infinite."""
     least = np.finfo("f4").min
@@ -246,7 +265,7 @@ def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         for case in (one_wide_tensor, by_name, layer_by_name, products, integers_of_32_bits, constants_of_32_bits, least_floats,
-                     errors):
+                     without_effect, errors):
             case(Bench(checks, folder))
     checks.finish()
 
