@@ -69,17 +69,17 @@ const void *qhpi_op_constant_data(const QHPI_Op *op)
 const QHPI_Op *qhpi_op_create(const QHPI_Op *root, const char *name, uint32_t num_inputs, const QHPI_OpRef *inputs,
                               uint32_t num_outputs, const QHPI_OutputDef *outputs)
 {
-    return HOST_OF(root)->op_create(root, name, num_inputs, inputs, num_outputs, outputs);
+    return root ? HOST_OF(root)->op_create(root, name, num_inputs, inputs, num_outputs, outputs) : NULL;
 }
 
 const QHPI_Op *qhpi_op_create_constant(const QHPI_Op *root, const QHPI_OutputDef *out, size_t bytes, const void *data)
 {
-    return HOST_OF(root)->op_create_constant(root, out, bytes, data);
+    return root ? HOST_OF(root)->op_create_constant(root, out, bytes, data) : NULL;
 }
 
 QHPI_OpRef qhpi_op_create_shape(const QHPI_Op *root, const QHPI_Shape *shape)
 {
-    return HOST_OF(root)->op_create_shape(root, shape);
+    return root ? HOST_OF(root)->op_create_shape(root, shape) : (QHPI_OpRef){0};
 }
 
 QHPI_OpRef qhpi_op_slice(QHPI_OpRef input, const QHPI_Shape *start, const QHPI_Shape *extent)

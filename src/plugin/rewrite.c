@@ -73,7 +73,8 @@ static odlc_status replace(struct rewriter *r, const QHPI_Op *op, const QHPI_Op 
 {
     struct preparation *p = r->p;
     if (!graph_has(p->graph, with))
-        return callback_error(op, r->callback, "plugin-rewrite-op", "return what qhpi_op_create gave, or the op itself",
+        return callback_error(op, r->callback, "plugin-rewrite-op",
+                              "return the op itself, or what qhpi_op_create gave, whose root is that op",
                               with ? "returns no op of this graph" : "returns NULL");
     TRY(check_outputs(r, op, with));
     if (graph_depends(p->graph, with, op))

@@ -45,7 +45,8 @@ FAULTS = {
     "Aborts": ("    abort();\n", "kernel-crash", "is ended by signal 6"),
     "Throws": ("    throw 1;\n", "kernel-fails", "execute gives error 3006 (QNN_OP_PACKAGE_ERROR_GENERAL)"),
     "Exits": ("    exit(3);\n", "kernel-exits", "ends the process with status 3"),
-    "Hangs": ("    for (volatile bool on = true; on;)\n        ;\n", "kernel-hangs", f"does not end in {LIMIT} seconds"),
+    "Hangs": ("    const timespec second = {1, 0};\n    for (volatile bool on = true; on;)\n        nanosleep(&second, nullptr);\n",
+              "kernel-hangs", f"does not end in {LIMIT} seconds"),
     "Refuses": ("    return QNN_OP_PACKAGE_ERROR_INVALID_ARGUMENT;\n", "kernel-fails",
                 "QNN_OP_PACKAGE_ERROR_INVALID_ARGUMENT"),
 }

@@ -42,6 +42,7 @@ PREPARING = {
     "rewrite circle": "early_rewrite of op Faulty::Other goes in circles: Faulty::Op <- Faulty::Other <- Faulty::Op",
     "rewrite endless": EARLY + "does not come to an end: it rewrote what it made 64 times",
     "rewrite NULL": EARLY + "returns NULL",
+    **dict.fromkeys(("rewrite root", "rewrite constant root", "rewrite shape root"), EARLY + "returns NULL"),
     "rewrite stranger": EARLY + "returns no op of this graph",
     "rewrite shape": EARLY + "returns op Faulty::Other, whose output 0 is Float32 [1,65,4,8]",
     "rewrite self": EARLY + "returns op Faulty::Other, which depends on the op that it is to replace",

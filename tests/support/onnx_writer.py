@@ -19,7 +19,12 @@ PACKING = {FLOAT: "f", UINT8: "B", INT8: "b", UINT16: "H", INT16: "h", INT32: "i
            DOUBLE: "d", UINT32: "I", UINT64: "Q"}
 
 
+BYTES = [bytes([value]) for value in range(0x80)]
+
+
 def varint(value):
+    if 0 <= value < 0x80:
+        return BYTES[value]
     value &= (1 << 64) - 1
     out = bytearray()
     while value >= 0x80:

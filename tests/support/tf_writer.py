@@ -20,6 +20,7 @@ an array or Tensor, Func, and lists of these; a Message is an AttrValue that is 
 of the public definitions.
 """
 
+import functools
 import struct
 
 import numpy as np
@@ -46,6 +47,7 @@ def tensor_name(name):
     return name if ":" in name else f"{name}:0"
 
 
+@functools.cache  # large models ask for each of their values
 def dtype_name(dtype):
     return str(dtype) if isinstance(dtype, DType) else np.dtype(dtype).name
 

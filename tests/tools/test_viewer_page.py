@@ -139,6 +139,16 @@ boxes.forEach((a, i) => { nodes += boxes.slice(i + 1).filter((b) => meet(a, b)).
 return { labels, covered, nodes, placed: placed.length, hidden };
 """
 
+# Whether the legend is open, and how many boxes it covers then.
+LEGEND = """
+const legend = document.getElementById("legend"), { open } = legend;
+legend.open = true;
+const at = legend.getBoundingClientRect();
+legend.open = open;
+return [open, dlcViewer.boxes().filter((box) => Math.abs(box.x - (at.left + at.right) / 2) < (box.width + at.width) / 2 &&
+  Math.abs(box.y - (at.top + at.bottom) / 2) < (box.height + at.height) / 2).length]
+"""
+
 
 def opened(checks, b, page, fragment=""):
     b.open(page, fragment)
@@ -174,6 +184,8 @@ def drawing(checks, b, page):
         b.settle()
         least.append(measured(checks, b, f"{name}-fit-{theme}"))
         b.run("document.getElementById('actual').click()")
+        is_open, covered = b.run(LEGEND)
+        checks.equal(f"{name} {theme}: the open legend covers no box at 100 %, or is folded", is_open, covered == 0)
         least.append(measured(checks, b, f"{name}-100-{theme}"))
         titles(checks, b, f"{name} {theme}")
         b.press("t")

@@ -174,6 +174,16 @@ const SHORTCUTS = {
 function actualSize() {
   stopMotion();
   moveCamera(camera.x, camera.y, 1);
+  foldLegend();
+}
+
+/* The legend, unless it covers no box. */
+function foldLegend() {
+  const legend = document.getElementById("legend"), { left, right, top, bottom } = legend.getBoundingClientRect();
+  const covers = ({ x, y, width, height }) =>
+    x + width / 2 > left && x - width / 2 < right && y + height / 2 > top && y - height / 2 < bottom;
+  if (boxes().some(covers))
+    legend.open = false;
 }
 
 function pageKey(event) {

@@ -42,6 +42,12 @@ static const QHPI_Op *early(const QHPI_Op *op)
         return made(op, "Faulty::Op", qhpi_op_reference(made(op, "ElementWiseNeg", input), 0));
     if (is("rewrite NULL"))
         return NULL;
+    if (is("rewrite root"))
+        return qhpi_op_create(NULL, "Faulty::Other", 1, &input, 1, &out);
+    if (is("rewrite constant root"))
+        return qhpi_op_create_constant(NULL, &out, sizeof no_op, &no_op);
+    if (is("rewrite shape root"))
+        return qhpi_op_create_shape(NULL, &out.shape).op;
     if (is("rewrite stranger"))
         return (const QHPI_Op *)&no_op;
     if (is("rewrite shape")) {

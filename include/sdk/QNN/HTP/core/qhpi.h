@@ -187,7 +187,8 @@ QHPI_OpRef qhpi_op_reference(const QHPI_Op *op, uint32_t output_number);
 uint32_t qhpi_op_is_constant(const QHPI_Op *op);      /* 0: it is not */
 const void *qhpi_op_constant_data(const QHPI_Op *op); /* NULL: there is none */
 
-/* New ops; root is the op that is rewritten. What they are given is copied. */
+/* New ops; root is the op that is rewritten. What they are given is copied. Without a root there is no graph to make
+ * them in: they give NULL, a reference to no op. */
 const QHPI_Op *qhpi_op_create(const QHPI_Op *root, const char *name, uint32_t num_inputs, const QHPI_OpRef *inputs,
                               uint32_t num_outputs, const QHPI_OutputDef *outputs);
 const QHPI_Op *qhpi_op_create_constant(const QHPI_Op *root, const QHPI_OutputDef *out, size_t bytes, const void *data);
