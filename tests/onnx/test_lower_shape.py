@@ -76,6 +76,11 @@ def test_slices(checks):
     gives(checks, "Slice", 13, [x, Const([-1]), Const([-BIG - 1]), Const([1]), Const([-2])], x[:, ::-2])
     gives(checks, "Slice", 13, [x, Const([4, 5]), Const([0, -7]), None, Const([-1, -1])], x[4:0:-1, ::-1])
     gives(checks, "Slice", 13, [x, Const([0]), Const([BIG]), Const([-1]), Const([BIG])], x[:, :1])
+    # What ONNX Runtime gives backward to the largest int64 and int32, which the one below is not.
+    gives(checks, "Slice", 13, [x, Const([-2]), Const([BIG]), Const([1]), Const([-1])], x[:, -2::-1])
+    gives(checks, "Slice", 13, [x, Const([3], "i4"), Const([2**31 - 1], "i4"), Const([0], "i4"), Const([-2], "i4")],
+          x[3::-2])
+    gives(checks, "Slice", 13, [x, Const([-1]), Const([2**31 - 2]), Const([1]), Const([-1])], x[:, :0])
     refuses(checks, "differ in length", "Slice", 13, [x, Const([0]), Const([1, 2])])
     refuses(checks, "the step of axis 1 is 0", "Slice", 13, [x, Const([0]), Const([1]), Const([1]), Const([0])])
     refuses(checks, "axes has axis 0 twice", "Slice", 13, [x, Const([0, 0]), Const([1, 1]), Const([0, -2])])

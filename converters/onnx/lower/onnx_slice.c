@@ -14,10 +14,13 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
     return max_i64(low, min_i64(value, high));
 }
 
-/* By the specification negative ends count from the back, then everything is clamped to the axis. */
+/* By the specification negative ends count from the back, then everything is clamped to the axis. The largest int32 and
+ * int64 stand for the end of an axis of unknown size: backward that is its first element, as ONNX Runtime has it. */
 static void slice_axis(struct slices *s, uint32_t axis, int64_t start, int64_t end, int64_t step, int64_t dim)
 {
     bool down = step < 0;
+    if (down && (end == INT32_MAX || end == INT64_MAX))
+        end = INT64_MIN;
     start = clamp(start < 0 ? start + dim : start, 0, down ? dim - 1 : dim);
     end = clamp(end < 0 ? end + dim : end, down ? -1 : 0, dim);
     slices_set(s, axis, start, end, step, dim);
