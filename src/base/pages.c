@@ -10,20 +10,22 @@ static void *reserve(size_t size)
     return pages == MAP_FAILED ? NULL : pages;
 }
 
-void pages_forget(void *bytes, size_t size)
+static void advise_whole_pages(void *bytes, size_t size, int advice)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)bytes;
     const uintptr_t from = (at + page - 1) / page * page, to = (at + size) / page * page;
     if (from < to)
-        (void)madvise((unsigned char *)bytes + (from - at), to - from, MADV_DONTNEED);
+        (void)madvise((unsigned char *)bytes + (from - at), to - from, advice);
+}
+
+void pages_forget(void *bytes, size_t size)
+{
+    advise_whole_pages(bytes, size, MADV_DONTNEED);
 }
 
 void pages_populate(void *bytes, size_t size)
 {
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)bytes;
-    const uintptr_t from = (at + page - 1) / page * page, to = (at + size) / page * page;
-    if (from < to)
-        (void)madvise((unsigned char *)bytes + (from - at), to - from, MADV_POPULATE_WRITE);
+    advise_whole_pages(bytes, size, MADV_POPULATE_WRITE);
 }
 
 #if ADDRESS_SANITIZER /* pages_heap.c has the rest */

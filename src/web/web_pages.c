@@ -7,6 +7,12 @@
 
 enum { ALIGNMENT = 64 };
 
+void pages_populate(void *bytes, size_t size)
+{
+    (void)bytes;
+    (void)size;
+}
+
 void *pages_reserve(size_t size)
 {
     return size > PTRDIFF_MAX - ALIGNMENT ? NULL : aligned_alloc(ALIGNMENT, (size_t)align_up(size, ALIGNMENT));

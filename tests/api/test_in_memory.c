@@ -403,7 +403,7 @@ START_TEST(options_say_their_members)
     ck_assert_str_eq(m[0].name, "input");
     ck_assert_uint_eq(m[0].offset, offsetof(struct odlc_convert_options, input));
     ck_assert_int_eq(m[0].kind, ODLC_MEMBER_TEXT);
-    ck_assert_str_eq(m[count - 1].name, "command_words");
+    ck_assert_str_eq(m[count - 1].name, "block_weights");
     m = odlc_quantize_members(&count, &size);
     ck_assert_uint_eq(size, sizeof q);
     ck_assert_str_eq(m[0].name, "act_bits");
