@@ -118,8 +118,7 @@ static odlc_status pass_options(const struct context *c, const struct graph *g, 
 
 static uint64_t stored_bytes(const struct context *c, const struct tensor *t)
 {
-    const bool of_4_bits = t->type->dtype == DT_SFXP4 || t->type->dtype == DT_UFXP4;
-    if (c->packs_blocks && of_4_bits)
+    if (c->packs_blocks && dtype_is_nibble(t->type->dtype))
         return nibbles_size(&t->type->shape, t->quant && t->quant->per_axis);
     return shape_count(&t->type->shape) * dtype_size(t->type->dtype);
 }

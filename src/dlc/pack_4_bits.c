@@ -9,7 +9,7 @@ const struct view *const *dlc_pack_4_bits(struct arena *arena, const struct grap
         const struct tensor *t = graph_tensor(g, id);
         const struct shape *shape = &t->type->shape;
         const enum dtype dtype = t->type->dtype;
-        if (t->kind != TENSOR_STATIC || (dtype != DT_SFXP4 && dtype != DT_UFXP4))
+        if (t->kind != TENSOR_STATIC || !dtype_is_nibble(dtype))
             continue;
         const bool by_row = t->quant && t->quant->per_axis;
         const int64_t size = (int64_t)nibbles_size(shape, by_row);

@@ -4,7 +4,14 @@
 #define IR_NIBBLES_H
 
 #include "base/file.h"
+#include "ir/dtype.h"
 #include "ir/shape.h"
+
+/* Whether elements of that type are fixed-point ones of four bits, which containers may hold so. */
+static inline bool dtype_is_nibble(enum dtype dtype)
+{
+    return dtype == DT_SFXP4 || dtype == DT_UFXP4;
+}
 
 /* The bytes of all elements packed. `by_row`: each row of the last axis starts with a byte of its own. */
 uint64_t nibbles_size(const struct shape *shape, bool by_row);

@@ -35,6 +35,15 @@ static void begin(void)
     build_init(&b, g, &diags);
 }
 
+/* The executions go before their context does. */
+static void end_context(void)
+{
+    struct gpu_context *context = config.context;
+    arena_destroy(arena);
+    gpu_context_destroy(context);
+    arena = arena_create();
+}
+
 static void end(void)
 {
     arena_destroy(arena);
@@ -460,10 +469,7 @@ START_TEST(programs_of_a_graph_are_built_by_threads)
     const float values[] = {10, -4}, expected[] = {3, 2};
     memcpy(e->buffers[x].data, values, sizeof(values));
     ck_assert_mem_eq(run(e, out), expected, sizeof(expected));
-    struct gpu_context *context = config.context;
-    arena_destroy(arena);
-    gpu_context_destroy(context);
-    arena = arena_create();
+    end_context();
 }
 END_TEST
 
@@ -564,10 +570,7 @@ START_TEST(programs_of_packages_are_built_by_the_same_threads)
     ck_assert_int_eq(config.context->builders.n_threads > 0, _i);
     memcpy(e->buffers[x].data, values, sizeof(values));
     ck_assert_mem_eq(run(e, last), expected, sizeof(expected));
-    struct gpu_context *context = config.context;
-    arena_destroy(arena);
-    gpu_context_destroy(context);
-    arena = arena_create();
+    end_context();
 }
 END_TEST
 

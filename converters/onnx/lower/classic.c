@@ -2,6 +2,7 @@
 #include "converters/onnx/lower/classic.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "converters/lowering/shapes.h"
 
@@ -22,6 +23,15 @@ odlc_status classic_rows(struct emit *s, tensor_id *x)
                              shape_text(s->l->diags->arena, &shape));
     if (shape.rank == 1)
         *x = emit_reshape(s, *x, &SHAPE(1, shape.dims[0]));
+    return s->status;
+}
+
+odlc_status classic_features(struct emit *s, tensor_id *x, int64_t *features)
+{
+    TRY(lower_need(s->l, 0, "X", x));
+    TRY(classic_rows(s, x));
+    *features = build_type(s->l->b, *x)->shape.dims[1];
+    *x = emit_cast(s, *x, DT_FLOAT32);
     return s->status;
 }
 
@@ -55,6 +65,12 @@ void classic_give_text(struct lower *l, uint32_t i)
 
 /* ---- scores ---- */
 
+static odlc_status not_of_one_score(const struct lower *l)
+{
+    return lower_unsupported(l, "post_transform", NULL,
+                             "runtimes do not agree on what a transform of one score per row is");
+}
+
 odlc_status classic_post_transform(const struct lower *l, int64_t count, enum scores_as *out)
 {
     static const struct choice transforms[] = {{"NONE", SCORES_PLAIN},
@@ -67,8 +83,7 @@ odlc_status classic_post_transform(const struct lower *l, int64_t count, enum sc
     if (as < 0)
         return lower_unsupported(l, "post_transform", NULL, "the container has no op for the probit function");
     if (count == 1 && as != SCORES_PLAIN)
-        return lower_unsupported(l, "post_transform", NULL,
-                                 "runtimes do not agree on what a transform of one score per row is");
+        return not_of_one_score(l);
     *out = (enum scores_as)as;
     return ODLC_OK;
 }
@@ -138,24 +153,47 @@ static tensor_id highest(struct emit *s, tensor_id scores)
 
 odlc_status classic_give_label_of(struct emit *s, const struct labels *labels, tensor_id scores)
 {
-    if (!labels->ints)
+    if (!labels->ints) {
         classic_give_text(s->l, 0);
-    if (!labels->ints)
         return s->status;
+    }
     tensor_id list =
         build_const_ints(s->l->b, step_name(s->l, "labels"), DT_INT64, &SHAPE((int64_t)labels->count), labels->ints);
     return emit_give(s, 0, emit_gather(s, list, highest(s, scores), 0));
 }
 
-odlc_status classic_give_label_if(struct emit *s, const struct labels *labels, tensor_id second)
+/* ---- two classes with one score ---- */
+
+odlc_status classic_one_score(const struct lower *l, bool takes_none, bool *logistic)
 {
-    if (!labels->ints)
+    const char *transform;
+    TRY(lower_attr_string(l, "post_transform", "NONE", &transform));
+    *logistic = strcmp(transform, "LOGISTIC") == 0;
+    return *logistic || (takes_none && strcmp(transform, "NONE") == 0) ? ODLC_OK : not_of_one_score(l);
+}
+
+odlc_status classic_give_label_above(struct emit *s, const struct labels *labels, tensor_id score, double least)
+{
+    const int64_t rows = build_type(s->l->b, score)->shape.dims[0];
+    tensor_id flat = emit_reshape(s, score, &SHAPE(rows));
+    TRY(s->status);
+    tensor_id second = emit_binary(s, OP_ElementWiseGreater, flat, emit_scalar(s, flat, least));
+    if (!labels->ints) {
         classic_give_text(s->l, 0);
-    if (!labels->ints)
         return s->status;
+    }
     tensor_id label[2];
     for (int i = 0; i < 2; i++)
         label[i] =
             build_const_ints(s->l->b, step_name(s->l, i ? "second" : "first"), DT_INT64, &SHAPE(1), &labels->ints[i]);
     return emit_give(s, 0, emit_select(s, second, label[1], label[0]));
+}
+
+odlc_status classic_give_both(struct emit *s, tensor_id score, bool logistic, bool margin)
+{
+    tensor_id both[2] = {NO_TENSOR, score};
+    both[0] = logistic || margin ? emit_unary(s, OP_ElementWiseNeg, score)
+                                 : emit_binary(s, OP_ElementWiseSubtract, emit_scalar(s, score, 1), score);
+    tensor_id scores = emit_concat(s, both, 2, 1);
+    return emit_give(s, 1, logistic ? emit_unary(s, OP_Sigmoid, scores) : scores);
 }

@@ -9,6 +9,8 @@
 tensor_id classic_floats(struct emit *s, const struct shape *shape, const float *values);
 /* [features] as [1, features]; [rows, features] as it is. ODLC_ERR_INVALID: another rank. */
 odlc_status classic_rows(struct emit *s, tensor_id *x) MUST_USE;
+/* The input X as such rows, in float32. */
+odlc_status classic_features(struct emit *s, tensor_id *x, int64_t *features) MUST_USE;
 /* ODLC_ERR_UNSUPPORTED for a number that the container's integers of 32 bits do not hold. */
 odlc_status classic_check_int(const struct lower *l, const char *attribute, int64_t value) MUST_USE;
 /* The numbers of an attribute, in the graph's arena. ODLC_ERR_UNSUPPORTED as above. */
@@ -36,7 +38,15 @@ struct labels {
 odlc_status classic_labels(const struct lower *l, const char *ints, struct labels *out) MUST_USE;
 /* Output 0: of each row of scores [rows, classes] the label of the highest score, the first of equals. */
 odlc_status classic_give_label_of(struct emit *s, const struct labels *labels, tensor_id scores) MUST_USE;
-/* Output 0: the second of two labels where a bool [rows] is true, else the first. */
-odlc_status classic_give_label_if(struct emit *s, const struct labels *labels, tensor_id second) MUST_USE;
+
+/* ---- two classes with one score s per row, [rows, 1]: that of the second ---- */
+
+/* The attribute post_transform: LOGISTIC, or with `takes_none` NONE, too. ODLC_ERR_UNSUPPORTED: another. */
+odlc_status classic_one_score(const struct lower *l, bool takes_none, bool *logistic) MUST_USE;
+/* Output 0: the second of two labels where the score is greater than `least`, else the first. */
+odlc_status classic_give_label_above(struct emit *s, const struct labels *labels, tensor_id score,
+                                     double least) MUST_USE;
+/* Output 1: [σ(−s), σ(s)] where `logistic`; else [−s, s] of a margin, [1 − s, s] of a probability. */
+odlc_status classic_give_both(struct emit *s, tensor_id score, bool logistic, bool margin) MUST_USE;
 
 #endif

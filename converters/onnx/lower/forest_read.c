@@ -34,6 +34,14 @@ static odlc_status ints_of(const struct lower *l, const char *name, uint32_t cou
     return ODLC_OK;
 }
 
+/* A flag for each of so many branches; NULL: there is no such list. */
+static odlc_status missing_of(const struct lower *l, uint32_t count, const int64_t **out)
+{
+    static const char name[] = "nodes_missing_value_tracks_true";
+    *out = NULL;
+    return lower_has_attr(l, name) ? ints_of(l, name, count, out) : ODLC_OK;
+}
+
 static odlc_status start_forest(struct lower *l, uint64_t n_nodes, int64_t n_targets, struct forest *f)
 {
     if (n_nodes == 0 || n_nodes > INT32_MAX || n_targets < 1 || n_targets > INT32_MAX)
@@ -175,9 +183,7 @@ static odlc_status read_lists(struct lower *l, struct lists *n, uint32_t *count)
     TRY(ints_of(l, "nodes_featureids", n_modes, &n->features));
     TRY(ints_of(l, "nodes_truenodeids", n_modes, &n->yes));
     TRY(ints_of(l, "nodes_falsenodeids", n_modes, &n->no));
-    n->missing = NULL;
-    if (lower_has_attr(l, "nodes_missing_value_tracks_true"))
-        TRY(ints_of(l, "nodes_missing_value_tracks_true", n_modes, &n->missing));
+    TRY(missing_of(l, n_modes, &n->missing));
     TRY(forest_numbers(l, "nodes_values", &n->splits, &n_splits));
     if (n_splits != n_modes)
         return lower_invalid(l, "nodes_values", NULL, "nodes_values has %u entries, not %u", n_splits, n_modes);
@@ -317,9 +323,7 @@ static odlc_status read_ensemble(struct lower *l, struct ensemble *e)
     TRY(ints_of(l, "nodes_falsenodeids", e->n_branches, &e->no));
     TRY(ints_of(l, "nodes_trueleafs", e->n_branches, &e->yes_is_leaf));
     TRY(ints_of(l, "nodes_falseleafs", e->n_branches, &e->no_is_leaf));
-    e->missing = NULL;
-    if (lower_has_attr(l, "nodes_missing_value_tracks_true"))
-        TRY(ints_of(l, "nodes_missing_value_tracks_true", e->n_branches, &e->missing));
+    TRY(missing_of(l, e->n_branches, &e->missing));
     TRY(lower_attr_ints(l, "leaf_targetids", &e->targets, &e->n_leaves));
     TRY(tensor_of(l, "leaf_weights", &e->weights, &n_weights));
     e->n_members = 0;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Linear models of ai.onnx.ml, LinearRegressor and LinearClassifier: scores of rows of features. */
-#include <string.h>
-
 #include "converters/lowering/emit.h"
 #include "converters/lowering/shapes.h"
 #include "converters/onnx/lower/classic.h"
@@ -15,10 +13,9 @@ static odlc_status linear_scores(struct emit *s, int64_t count, tensor_id *out)
     struct lower *l = s->l;
     const float *coefficients, *intercepts;
     uint32_t n_coefficients, n_intercepts;
+    int64_t features;
     tensor_id x;
-    TRY(lower_need(l, 0, "X", &x));
-    TRY(classic_rows(s, &x));
-    const int64_t features = build_type(l->b, x)->shape.dims[1];
+    TRY(classic_features(s, &x, &features));
     TRY(lower_attr_floats(l, "coefficients", &coefficients, &n_coefficients));
     TRY(lower_attr_floats(l, "intercepts", &intercepts, &n_intercepts));
     count = count ? count : features && !n_intercepts ? n_coefficients / features : n_intercepts;
@@ -27,7 +24,6 @@ static odlc_status linear_scores(struct emit *s, int64_t count, tensor_id *out)
                              n_coefficients, (long long)count, (long long)features);
     if (n_intercepts && n_intercepts != count)
         return lower_invalid(l, "intercepts", NULL, "%u intercepts for %lld scores", n_intercepts, (long long)count);
-    x = emit_cast(s, x, DT_FLOAT32);
     *out = emit_matmul(s, x, classic_floats(s, &SHAPE(count, features), coefficients), false, true);
     if (n_intercepts)
         *out = emit_binary(s, OP_ElementWiseAdd, *out, classic_floats(s, &SHAPE(count), intercepts));
@@ -48,22 +44,13 @@ odlc_status lower_linear_regressor(struct lower *l)
     return emit_give(&s, 0, classic_transform(&s, scores, as));
 }
 
-/* One score s of two classes: the second where s > 0; scores [1 − s, s], or of LOGISTIC [σ(−s), σ(s)]. */
+/* One score of two classes: the second where that is above 0. */
 static odlc_status score_of_second(struct emit *s, tensor_id score, const struct labels *labels)
 {
-    struct lower *l = s->l;
-    const int64_t rows = build_type(l->b, score)->shape.dims[0];
-    const char *transform;
-    TRY(lower_attr_string(l, "post_transform", "NONE", &transform));
-    if (strcmp(transform, "LOGISTIC") != 0)
-        return lower_unsupported(l, "post_transform", NULL,
-                                 "runtimes do not agree on what a transform of one score per row is");
-    tensor_id flat = emit_reshape(s, score, &SHAPE(rows));
-    TRY(s->status);
-    tensor_id second = emit_binary(s, OP_ElementWiseGreater, flat, emit_scalar(s, flat, 0));
-    TRY(classic_give_label_if(s, labels, second));
-    tensor_id both[2] = {emit_unary(s, OP_ElementWiseNeg, score), score};
-    return emit_give(s, 1, emit_unary(s, OP_Sigmoid, emit_concat(s, both, 2, 1)));
+    bool logistic;
+    TRY(classic_one_score(s->l, false, &logistic));
+    TRY(classic_give_label_above(s, labels, score, 0));
+    return classic_give_both(s, score, logistic, true);
 }
 
 odlc_status lower_linear_classifier(struct lower *l)

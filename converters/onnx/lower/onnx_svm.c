@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Support vector machines of ai.onnx.ml: SVMRegressor, SVMClassifier. */
-#include <string.h>
-
 #include "converters/lowering/emit.h"
 #include "converters/lowering/shapes.h"
 #include "converters/onnx/lower/classic.h"
@@ -86,11 +84,7 @@ static tensor_id kernel_of(struct emit *s, const struct machine *m, tensor_id x)
 static odlc_status need_rows(struct emit *s, struct machine *m, tensor_id *x)
 {
     TRY(read_machine(s->l, m));
-    TRY(lower_need(s->l, 0, "X", x));
-    TRY(classic_rows(s, x));
-    m->features = build_type(s->l->b, *x)->shape.dims[1];
-    *x = emit_cast(s, *x, DT_FLOAT32);
-    return s->status;
+    return classic_features(s, x, &m->features);
 }
 
 /* ---- SVMRegressor: Σ coefficient · kernel(x, support vector) + rho ---- */
@@ -189,23 +183,16 @@ static tensor_id count_votes(struct emit *s, const struct pairs *p, tensor_id sc
 /* Of two classes the one score s becomes [−s, s], or of LOGISTIC [σ(−s), σ(s)]. */
 static odlc_status give_scores(struct emit *s, const struct machine *m, const struct pairs *p, tensor_id scores)
 {
-    const char *transform;
     enum scores_as as;
-    bool negative = false;
+    bool negative = false, logistic;
     if (p->classes > 2) {
         TRY(classic_post_transform(s->l, p->count, &as));
         return emit_give(s, 1, classic_transform(s, scores, as));
     }
     for (uint32_t i = 0; i < m->n_coefficients; i++)
         negative |= m->coefficients[i] < 0;
-    TRY(lower_attr_string(s->l, "post_transform", "NONE", &transform));
-    const bool logistic = strcmp(transform, "LOGISTIC") == 0;
-    if (!logistic && (strcmp(transform, "NONE") != 0 || !negative))
-        return lower_unsupported(s->l, "post_transform", NULL,
-                                 "runtimes do not agree on what a transform of one score per row is");
-    tensor_id both[2] = {emit_unary(s, OP_ElementWiseNeg, scores), scores};
-    tensor_id pair = emit_concat(s, both, 2, 1);
-    return emit_give(s, 1, logistic ? emit_unary(s, OP_Sigmoid, pair) : pair);
+    TRY(classic_one_score(s->l, negative, &logistic));
+    return classic_give_both(s, scores, logistic, true);
 }
 
 odlc_status lower_svm_classifier(struct lower *l)

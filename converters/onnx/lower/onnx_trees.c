@@ -192,16 +192,6 @@ static tensor_id join_weights(struct walk *w, enum aggregate by, const double *b
     return scores;
 }
 
-/* X as rows of float32. */
-static odlc_status need_rows(struct emit *s, tensor_id *x, int64_t *features)
-{
-    TRY(lower_need(s->l, 0, "X", x));
-    TRY(classic_rows(s, x));
-    *features = build_type(s->l->b, *x)->shape.dims[1];
-    *x = emit_cast(s, *x, DT_FLOAT32);
-    return s->status;
-}
-
 static odlc_status give_regression(struct walk *w, enum aggregate by, const double *base, enum scores_as as)
 {
     if (base || by == AGGREGATE_MIN || by == AGGREGATE_MAX)
@@ -234,7 +224,7 @@ odlc_status lower_tree_ensemble_regressor(struct lower *l)
     TRY(lower_attr_int(l, "n_targets", 1, &n_targets));
     TRY(lower_choose(l, "aggregate_function", "SUM", aggregates, COUNT_OF(aggregates), &by));
     TRY(classic_post_transform(l, n_targets, &as));
-    TRY(need_rows(&s, &w.x, &features));
+    TRY(classic_features(&s, &w.x, &features));
     TRY(forest_read(l, "target", n_targets, features, &f));
     TRY(base_values(l, (uint32_t)n_targets, &base, &n_base));
     return give_regression(&w, (enum aggregate)by, base, as);
@@ -259,7 +249,7 @@ odlc_status lower_tree_ensemble(struct lower *l)
     if (transform && n_targets == 1)
         return lower_unsupported(l, "post_transform", NULL,
                                  "runtimes do not agree on what a transform of one score per row is");
-    TRY(need_rows(&s, &w.x, &features));
+    TRY(classic_features(&s, &w.x, &features));
     w.result = build_type(l->b, l->in[0])->dtype;
     TRY(forest_read_ensemble(l, n_targets, features, &f));
     return give_regression(&w, (enum aggregate)by, NULL, transforms[transform]);
@@ -272,25 +262,13 @@ odlc_status lower_tree_ensemble(struct lower *l)
 static odlc_status give_two_classes(struct walk *w, const double *base, const struct labels *labels)
 {
     struct emit *s = w->s;
-    struct lower *l = s->l;
-    const char *transform;
-    TRY(lower_attr_string(l, "post_transform", "NONE", &transform));
-    const bool logistic = strcmp(transform, "LOGISTIC") == 0, margin = w->f->any_negative;
-    if (!logistic && strcmp(transform, "NONE") != 0)
-        return lower_unsupported(l, "post_transform", NULL,
-                                 "runtimes do not agree on what a transform of one score per row is");
+    const bool margin = w->f->any_negative;
+    bool logistic;
+    TRY(classic_one_score(s->l, true, &logistic));
     tensor_id score = join_weights(w, AGGREGATE_SUM, base);
     TRY(s->status);
-    const int64_t rows = build_type(l->b, score)->shape.dims[0];
-    tensor_id flat = emit_reshape(s, score, &SHAPE(rows));
-    TRY(s->status);
-    tensor_id second = emit_binary(s, OP_ElementWiseGreater, flat, emit_scalar(s, flat, margin ? 0 : 0.5));
-    TRY(classic_give_label_if(s, labels, second));
-    tensor_id both[2] = {NO_TENSOR, score};
-    both[0] = logistic || margin ? emit_unary(s, OP_ElementWiseNeg, score)
-                                 : emit_binary(s, OP_ElementWiseSubtract, emit_scalar(s, score, 1), score);
-    tensor_id scores = emit_concat(s, both, 2, 1);
-    return emit_give(s, 1, logistic ? emit_unary(s, OP_Sigmoid, scores) : scores);
+    TRY(classic_give_label_above(s, labels, score, margin ? 0 : 0.5));
+    return classic_give_both(s, score, logistic, margin);
 }
 
 odlc_status lower_tree_ensemble_classifier(struct lower *l)
@@ -304,7 +282,7 @@ odlc_status lower_tree_ensemble_classifier(struct lower *l)
     const double *base;
     uint32_t n_base;
     TRY(classic_labels(l, "classlabels_int64s", &labels));
-    TRY(need_rows(&s, &w.x, &features));
+    TRY(classic_features(&s, &w.x, &features));
     TRY(forest_read(l, "class", labels.count, features, &f));
     if (labels.count < 2)
         return lower_unsupported(l, "classlabels_int64s", NULL, "a classifier of one class");

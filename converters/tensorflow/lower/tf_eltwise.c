@@ -280,8 +280,8 @@ odlc_status tf_equal(struct lower *l)
     return ODLC_OK;
 }
 
-/* |x − y| < tolerance */
-/* TensorFlow's page says that the distance is less than the tolerance; its kernels take one that equals it, too. */
+/* |x − y| ≤ tolerance: TensorFlow's page says that the distance is less than the tolerance; its kernels take one that
+ * equals it, too. */
 odlc_status tf_approximate_equal(struct lower *l)
 {
     struct emit s = {.l = l};
