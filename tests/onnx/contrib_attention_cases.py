@@ -41,6 +41,26 @@ def projected():
                qkv_hidden_sizes=[8, 8, 12])
 
 
+def quantized():
+    r, op = source("QAttention"), "QAttention"
+    columns = 3 * HEADS * SIZE
+    x, w = r.randint(0, 256, (BATCH, QUERIES, 6)).astype("u1"), r.randint(-128, 128, (6, columns)).astype("i1")
+    b, past, scale = floats(r, columns), floats(r, 2, BATCH, HEADS, PAST, SIZE), Const(2.0**-7, "f4")
+    zero, zeros = Const(121, "u1"), Const(r.randint(-9, 9, columns), "i1")
+    each = Const(2.0**-r.randint(6, 9, columns), "f4")
+    known = [Const(w, "i1"), Const(b, "f4")]
+    yield Node(op, op, [x, w, b, scale, scale], num_heads=HEADS)
+    yield Node(f"{op} with zero points", op, [x, *known, np.array(0.01, "f4"), scale, None, np.array(77, "u1"), Const(3, "i1")],
+               ("f4", "f4"), num_heads=HEADS)
+    yield Node(f"{op} by columns", op, [x, *known, scale, each, None, zero, zeros], num_heads=HEADS, unidirectional=1)
+    yield Node(f"{op} of two kinds of bytes", op, [x, Const(w.astype("u1"), "u1"), known[1], scale, scale, None, zero, Const(128, "u1")],
+               num_heads=1, scale=0.25)
+    for label, mask in masks(QUERIES).items():
+        yield Node(f"{op}, mask by {label}", op, [x, *known, scale, scale, mask, zero], num_heads=HEADS, **MASKED)
+    yield Node(f"{op} with a past", op, [x, *known, scale, each, masks(QUERIES + PAST)["rows"], zero, zeros, past], ("f4", "f4"),
+               num_heads=HEADS)
+
+
 def multi_head():
     r, op = source("MultiHeadAttention"), "MultiHeadAttention"
     keys, wide = 5, 6
@@ -127,4 +147,4 @@ def rotary():
     yield Node("RotaryEmbedding of halves", op, [x.astype("f2"), first, *(c.astype("f2") for c in caches)], ("f2",), HALF)
 
 
-CASES = [*projected(), *multi_head(), *group_query(), *rotary()]
+CASES = [*projected(), *quantized(), *multi_head(), *group_query(), *rotary()]

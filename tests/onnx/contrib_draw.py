@@ -96,6 +96,27 @@ def draw_embedding(r):
                 ["T", "i4", *(["T"] * extent(r, 0, 1))], **attributes(r, epsilon=[0.5, 1e-3], mask_index_type=[0, 1]))
 
 
+def draw_quantized_embedding(r):
+    batch, positions, width, segments = extent(r), extent(r), extent(r, 2, 8), r.rand() < 0.6
+    count = [extent(r), positions + extent(r, 0, 3), extent(r)]
+    kind, low = ("u1", 0) if r.rand() < 0.5 else ("i1", -128)
+
+    def of_all(make):
+        made = [make(i) for i in range(5)]
+        return [value if segments or i != 2 else None for i, value in enumerate(made)]
+
+    def ids(n):
+        return r.randint(0, n, (batch, positions)).astype("i4")
+
+    shapes = [*([n, width] for n in count), [width], [width]]
+    tables = of_all(lambda i: known(r, r.randint(low, low + 256, shapes[i]).astype(kind)))
+    scales = of_all(lambda i: known(r, np.array(2.0**-r.randint(5, 8), "f4")))
+    zeros = of_all(lambda i: known(r, np.array(r.randint(low, low + 256), kind)))
+    return Node("QEmbedLayerNormalization", "QEmbedLayerNormalization",
+                [ids(count[0]), ids(count[2]) if segments else None, *tables, maybe(r, ids(2)), *scales, *zeros], ("f4", "i4"),
+                1e-4, **attributes(r, epsilon=[0.5, 1e-3]))
+
+
 def draw_bias_softmax(r):
     dims = rows(r)
     axis, inner = int(r.randint(len(dims))), int(r.randint(2))
@@ -139,6 +160,7 @@ DRAWS = {
     "Gelu": lambda r: node(r, "Gelu", [floats(r, *rows(r))], half=0),
     "GroupNorm": draw_group_norm(False),
     "LayerNormalization": draw_layer_norm("LayerNormalization", 2),
+    "QEmbedLayerNormalization": draw_quantized_embedding,
     "QuickGelu": draw_quick_gelu,
     "SimplifiedLayerNormalization": draw_layer_norm("SimplifiedLayerNormalization", 1),
     "SkipGroupNorm": draw_group_norm(True),

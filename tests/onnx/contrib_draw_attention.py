@@ -38,6 +38,26 @@ def draw_attention(r):
                 num_heads=heads, **more)
 
 
+def draw_quantized(r):
+    batch, heads, queries, size, past, width = (extent(r, 1, 3), extent(r, 1, 3), extent(r, 1, 5), extent(r), extent(r, 0, 3),
+                                                extent(r, 1, 40))
+    keys, columns = queries + past, 3 * heads * size
+    mask = [None, raw_mask(r, batch, keys), raw_mask(r, batch, queries, keys), r.randint(1, keys + 1, batch).astype("i4")][r.randint(4)]
+    kinds = ["u1", ["u1", "i1"][r.randint(2)]]
+    each = [(), (columns,)][r.randint(2)]
+
+    def integers(kind, *shape):
+        low = -128 if kind == "i1" else 0
+        return r.randint(low, low + 256, shape).astype(kind)
+
+    inputs = [integers(kinds[0], batch, queries, width), known(r, integers(kinds[1], width, columns)), known(r, floats(r, columns)),
+              known(r, np.array(2.0**-r.randint(5, 9), "f4")), known(r, np.array(2.0**-r.randint(6, 9, each), "f4")), mask,
+              maybe(r, known(r, np.array(integers(kinds[0])))), maybe(r, known(r, np.array(integers(kinds[1], *each)))),
+              floats(r, 2, batch, heads, past, size) if past else None]
+    return Node("QAttention", "QAttention", trimmed(inputs), ("f4", "f4") if past or r.rand() < 0.5 else ("f4",), NEAR, num_heads=heads,
+                **attributes(r, scale=[0.25], mask_filter_value=[-20.0, -1000.0], unidirectional=[0, 1]))
+
+
 def draw_multi_head(r):
     batch, heads, queries, size = extent(r, 1, 3), extent(r, 1, 3), extent(r, 1, 5), extent(r)
     form, outputs = r.randint(4), ("f4",)
@@ -109,4 +129,5 @@ def draw_group_query(r):
                 kv_num_heads=shared, **more)
 
 
-DRAWS = {"Attention": draw_attention, "GroupQueryAttention": draw_group_query, "MultiHeadAttention": draw_multi_head, "RotaryEmbedding": draw_rotary}
+DRAWS = {"Attention": draw_attention, "GroupQueryAttention": draw_group_query, "MultiHeadAttention": draw_multi_head,
+         "QAttention": draw_quantized, "RotaryEmbedding": draw_rotary}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random nodes of classical machine learning (ai.onnx.ml)."""
 
-from contrib_draw import attributes, extent
+from contrib_draw import attributes, extent, known
 from contrib_node import Node, floats
 from one_node import np
 
@@ -97,6 +97,12 @@ def draw_linear_regressor(r):
     if targets > 1:
         more["post_transform"] = TRANSFORMS[r.randint(4)]
     return Node("LinearRegressor", ML + "LinearRegressor", [x], coefficients=some(r, targets, count), **more)
+
+
+def draw_distances(r):
+    features = extent(r, 1, 6)
+    return Node("CDist", "CDist", [floats(r, extent(r, 1, 5), features), known(r, floats(r, extent(r, 1, 6), features))], within=1e-3,
+                metric=["euclidean", "sqeuclidean"][r.randint(2)])
 
 
 def draw_svm_regressor(r):
@@ -222,7 +228,7 @@ def draw_tree_ensemble(r):
                 leaf_targetids=[target for target, _ in leaves], leaf_weights=np.array([w for _, w in leaves], "f4"), **lists)
 
 
-DRAWS = {"FeatureVectorizer": draw_feature_vectorizer, "Imputer": draw_imputer, "LabelEncoder": draw_label_encoder,
+DRAWS = {"CDist": draw_distances, "FeatureVectorizer": draw_feature_vectorizer, "Imputer": draw_imputer, "LabelEncoder": draw_label_encoder,
          "LinearClassifier": draw_linear_classifier, "LinearRegressor": draw_linear_regressor, "Normalizer": draw_normalizer,
          "OneHotEncoder": draw_one_hot_encoder, "SVMClassifier": draw_svm_classifier, "SVMRegressor": draw_svm_regressor, "Scaler": draw_scaler,
          "TreeEnsemble": draw_tree_ensemble, "TreeEnsembleClassifier": draw_tree_classifier,

@@ -51,6 +51,14 @@ def draw_nbits(r):
                 (code,), HALF if code == "f2" else 2e-5, K=k, N=n, bits=bits, block_size=block)
 
 
+def draw_bnb4(r):
+    block, k, n = [16, 32, 64][r.randint(3)], extent(r, 1, 70), extent(r, 1, 9)
+    k += k % 2 * (n % 2)  # ONNX Runtime wants whole bytes
+    largest = Const(floats(r, -(-n * k // block), low=0.25, high=2), "f4")
+    return Node("MatMulBnb4", "MatMulBnb4", [floats(r, *rows(r, extent(r, 1, 2)), k), Const(r.randint(0, 256, -(-n * k // 2)), "u1"), largest],
+                K=k, N=n, block_size=block, quant_type=int(r.randint(2)))
+
+
 def quantizer(r):
     """x and a scale that fits"""
     dims = rows(r, extent(r, 1, 4))
@@ -95,5 +103,5 @@ def draw_binarizer(r):
     return Node("Binarizer", "ai.onnx.ml::Binarizer", [floats(r, *rows(r))], **attributes(r, threshold=[0.5, -1.0, 0.0]))
 
 
-DRAWS = {"Binarizer": draw_binarizer, "BipolarQuant": draw_bipolar, "GatherBlockQuantized": draw_gather, "MatMulNBits": draw_nbits, "Quant": draw_quant,
+DRAWS = {"Binarizer": draw_binarizer, "BipolarQuant": draw_bipolar, "GatherBlockQuantized": draw_gather, "MatMulBnb4": draw_bnb4, "MatMulNBits": draw_nbits, "Quant": draw_quant,
          "Trunc": draw_trunc, "Trunc 2": draw_trunc_2}

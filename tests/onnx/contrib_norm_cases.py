@@ -71,6 +71,20 @@ def embeddings():
     yield Node(f"{op}, shared positions", op, [*whole, None, r.randint(0, 5, (1, 3)).astype("i4")], ("f4", "i4"))
 
 
+def quantized_embeddings():
+    r, op = source("QEmbedLayerNormalization"), "QEmbedLayerNormalization"
+    ids, segments = r.randint(0, 6, (2, 3)).astype("i4"), r.randint(0, 2, (2, 3)).astype("i4")
+    mask = np.array([[1, 1, 0], [1, 1, 1]], "i4")
+    tables = [r.randint(0, 256, s).astype("u1") for s in ((6, 8), (5, 8), (2, 8), (8,), (8,))]
+    known = [Const(table, "u1") for table in tables]
+    scales = [Const(scale, "f4") for scale in (0.02, 0.03, 0.01, 0.015, 0.025)]
+    zeros = [Const(zero, "u1") for zero in (128, 100, 140, 7, 120)]
+    yield Node(op, op, [ids, segments, *tables, None, *scales, *zeros], ("f4", "i4"))
+    yield Node(f"{op} of known bytes", op, [ids, segments, *known, mask, *scales, *zeros], ("f4", "i4"), epsilon=0.5)
+    without = [[a, b, None, c, d] for a, b, _, c, d in (known, scales, zeros)]
+    yield Node(f"{op} without segments", op, [ids, None, *without[0], mask, *without[1], *without[2]], ("f4", "i4"))
+
+
 def group_norms():
     r = source("group norms")
     x, gamma, beta, bias = floats(r, 2, 3, 5, 8), floats(r, 8), floats(r, 8), floats(r, 8)
@@ -90,4 +104,4 @@ def group_norms():
                    ("f4", "f4"), groups=2, activation=0, channels_last=0, **norm)
 
 
-CASES = [*activations(), *bias_softmax(), *layer_norms(), *embeddings(), *group_norms()]
+CASES = [*activations(), *bias_softmax(), *layer_norms(), *embeddings(), *quantized_embeddings(), *group_norms()]

@@ -2,7 +2,7 @@
 """Integers with scales: GatherBlockQuantized, Binarizer, and the fake quantization of QONNX and Brevitas."""
 
 import contrib_by_hand as by_hand
-from contrib_draw_quant import draw_nbits
+from contrib_draw_quant import draw_bnb4, draw_nbits
 from contrib_node import HALF, Node, floats, source
 from one_node import Const, Const4, np
 
@@ -90,4 +90,15 @@ def nbits():
         yield node
 
 
-CASES = [*nbits(), *gathers(), *binarizers(), *binarized_integers(), *quants()]
+def tables_of_4_bits():
+    for i in range(6):
+        node = draw_bnb4(source(f"MatMulBnb4 {i}"))
+        node.name = f"MatMulBnb4 {i}"
+        yield node
+    every = Const([2 * i << 4 | 2 * i + 1 for i in range(8)], "u1")
+    for kind in (0, 1):
+        yield Node(f"MatMulBnb4, all entries of table {kind}", "MatMulBnb4", [np.eye(16, dtype="f4"), every, Const([0.75], "f4")],
+                   within=0, K=16, N=1, block_size=16, quant_type=kind)
+
+
+CASES = [*nbits(), *tables_of_4_bits(), *gathers(), *binarizers(), *binarized_integers(), *quants()]

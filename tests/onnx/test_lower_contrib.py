@@ -71,6 +71,11 @@ def test_attention(checks):
     refuse(checks, "cannot be divided into 3 heads", "Attention", [X, w], num_heads=3)
     refuse(checks, "cannot be divided into 0 heads", "Attention", [X, w])
     refuse(checks, "rotary embeddings inside of it", "Attention", [X, w], num_heads=2, do_rotary=1)
+    scale, two = np.array(0.5, "f4"), np.ones(2, "f4")
+    integers = [X.astype("u1"), w.astype("i1"), np.ones(24, "f4")]
+    refuse(checks, "a_scale has several elements", "QAttention", [*integers, two, scale], num_heads=2)
+    refuse(checks, "weights [7,24] do not fit", "QAttention", [integers[0], integers[1][:7], integers[2], scale, scale], num_heads=2)
+    refuse(checks, "buffers of past and present", "QAttention", [*integers, scale, scale], num_heads=2, past_present_share_buffer=1)
     refuse(checks, "buffers of past and present", "Attention", [X, w], num_heads=2, past_present_share_buffer=1)
     refuse(checks, "a mask [8] for a batch of 2", "Attention", [X, w, None, np.ones(8, "i4")], num_heads=2)
     refuse(checks, "a mask [2,4] for scores [2,2,3,3]", "Attention", [X, w, None, np.ones((2, 4), "i4")], num_heads=2)
@@ -158,6 +163,12 @@ def refuse_nbits(checks):
 
 def test_quant(checks):
     try_family(checks, "quant")
+    op, sizes = "MatMulBnb4", {"K": 8, "N": 4, "block_size": 16}
+    bytes_, largest = Const(np.zeros(16, "u1"), "u1"), Const(LINE[:2], "f4")
+    refuse(checks, "2 is neither 0 (FP4) nor 1 (NF4)", op, [X, bytes_, largest], **sizes, quant_type=2)
+    refuse(checks, "a block size of 24 is not possible", op, [X, bytes_, largest], **{**sizes, "block_size": 24}, quant_type=1)
+    refuse(checks, "absmax [8] does not have 2 elements", op, [X, bytes_, Const(LINE, "f4")], **sizes, quant_type=1)
+    refuse(checks, "are not rows of as many features", "CDist", [X[0], X[0, :, :7]], metric="euclidean")
     op, rows, ids = "GatherBlockQuantized", Const(np.ones((3, 16)), "u1"), np.array([1])
     scales = Const(np.ones((3, 1)), "f4")
     refuse(checks, "there are no numbers of 3 bits", op, [rows, ids, scales], bits=3)

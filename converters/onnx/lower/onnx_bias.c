@@ -24,6 +24,17 @@ odlc_status contrib_line(struct lower *l, uint32_t i, const char *what, int64_t 
     return ODLC_OK;
 }
 
+odlc_status contrib_known(const struct lower *l, uint32_t i, const char *what, int64_t count, tensor_id *out)
+{
+    TRY(lower_need(l, i, what, out));
+    TRY(lower_need_const(l, i, what, "its numbers are weights"));
+    const struct shape *shape = &build_type(l->b, *out)->shape;
+    if (shape_count(shape) != (uint64_t)count)
+        return lower_invalid(l, NULL, NULL, "%s %s does not have %lld elements", what,
+                             shape_text(l->diags->arena, shape), (long long)count);
+    return ODLC_OK;
+}
+
 odlc_status contrib_add_bias(struct emit *s, tensor_id x, uint32_t i, tensor_id *out)
 {
     struct lower *l = s->l;

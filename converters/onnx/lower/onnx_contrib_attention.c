@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ONNX Runtime's Attention, which projects its input, and MultiHeadAttention. */
+/* ONNX Runtime's Attention and QAttention, which project their input, and MultiHeadAttention. */
 #include <math.h>
 
 #include "converters/onnx/lower/attention.h"
@@ -112,9 +112,14 @@ static odlc_status give_attention(struct attention *a, tensor_id bias, uint32_t 
     return emit_give(&a->s, 0, attention_weigh(a, probabilities, precise, a->dtype));
 }
 
-/* ---- Attention ---- */
+/* ---- Attention and QAttention ---- */
 
 enum { IN_X, IN_WEIGHTS, IN_BIAS, IN_MASK, IN_PAST, IN_SCORE_BIAS, IN_PAST_LENGTH };
+
+/* Inputs that both operators have in other places. */
+struct projected_inputs {
+    uint32_t mask, past, score_bias; /* UINT32_MAX: none */
+};
 
 /* How the columns of the projection divide into queries, keys and values. */
 static odlc_status read_columns(const struct lower *l, int64_t columns[3])
@@ -141,38 +146,40 @@ static odlc_status read_columns(const struct lower *l, int64_t columns[3])
     return ODLC_OK;
 }
 
-/* x · weights + bias, cut into q, k and v. */
-static odlc_status project(struct attention *a)
+/* x · weights + bias. */
+static odlc_status project(struct emit *s, tensor_id *out)
 {
-    struct lower *l = a->s.l;
-    tensor_id x, weights, *parts[] = {&a->q, &a->k, &a->v}, bias;
-    int64_t columns[3], heads, begin = 0;
-    TRY(lower_need(l, IN_X, "input", &x));
-    TRY(lower_need(l, IN_WEIGHTS, "weights", &weights));
-    TRY(lower_attr_int(l, "num_heads", 0, &heads));
-    TRY(read_columns(l, columns));
-    tensor_id all = emit_matmul(&a->s, x, weights, false, false);
-    if (lower_in(l, IN_BIAS) != NO_TENSOR) {
-        TRY(contrib_line(l, IN_BIAS, "bias", build_type(l->b, weights)->shape.dims[1], &bias));
-        all = emit_binary(&a->s, OP_ElementWiseAdd, all, bias);
-    }
-    TRY(a->s.status);
+    struct lower *l = s->l;
+    tensor_id bias;
+    *out = emit_matmul(s, l->in[IN_X], l->in[IN_WEIGHTS], false, false);
+    if (lower_in(l, IN_BIAS) == NO_TENSOR)
+        return s->status;
+    TRY(contrib_line(l, IN_BIAS, "bias", build_type(l->b, l->in[IN_WEIGHTS])->shape.dims[1], &bias));
+    *out = emit_binary(s, OP_ElementWiseAdd, *out, bias);
+    return s->status;
+}
+
+/* The projection, cut into q, k and v. */
+static odlc_status cut_projection(struct attention *a, const int64_t columns[3], tensor_id projection)
+{
+    tensor_id *parts[] = {&a->q, &a->k, &a->v};
+    int64_t heads, begin = 0;
+    TRY(lower_attr_int(a->s.l, "num_heads", 0, &heads));
     for (int i = 0; i < 3; i++) {
-        *parts[i] = emit_slice(&a->s, all, 2, begin, begin + columns[i]);
+        *parts[i] = emit_slice(&a->s, projection, 2, begin, begin + columns[i]);
         TRY(a->s.status);
         TRY(attention_unpack(a, "the projection", heads, parts[i]));
         begin += columns[i];
     }
-    a->dtype = build_type(l->b, a->q)->dtype;
+    a->dtype = build_type(a->s.l->b, a->q)->dtype;
     a->packed = true;
     return ODLC_OK;
 }
 
 /* Keys and values lie behind each other along a first axis. */
-static odlc_status join_stacked_past(struct attention *a)
+static odlc_status join_stacked_past(struct attention *a, tensor_id past)
 {
     struct lower *l = a->s.l;
-    tensor_id past = lower_in(l, IN_PAST);
     if (past == NO_TENSOR)
         return ODLC_OK;
     const struct shape *shape = &build_type(l->b, past)->shape;
@@ -184,25 +191,59 @@ static odlc_status join_stacked_past(struct attention *a)
     return attention_join_past(a, key, value);
 }
 
-odlc_status lower_projected_attention(struct lower *l)
+static odlc_status check_projected(struct lower *l, int64_t columns[3])
 {
-    struct attention a = {.s.l = l};
-    tensor_id bias;
+    tensor_id x, weights;
     int64_t rotary, shares;
     TRY(lower_attr_int(l, "do_rotary", 0, &rotary));
     TRY(lower_attr_int(l, "past_present_share_buffer", 0, &shares));
     if (rotary)
         return lower_unsupported(l, "do_rotary", NULL, "rotary embeddings inside of it are not supported");
-    if (shares || lower_in(l, IN_PAST_LENGTH) != NO_TENSOR)
+    if (shares)
         return lower_unsupported(l, "past_present_share_buffer", NULL, "buffers of past and present are not supported");
-    TRY(project(&a));
-    TRY(join_stacked_past(&a));
+    TRY(lower_need(l, IN_X, "input", &x));
+    TRY(lower_need(l, IN_WEIGHTS, "weights", &weights));
+    return read_columns(l, columns);
+}
+
+static odlc_status attend(struct lower *l, const struct projected_inputs *at, const int64_t columns[3],
+                          tensor_id projection)
+{
+    struct attention a = {.s.l = l};
+    tensor_id bias;
+    TRY(cut_projection(&a, columns, projection));
+    TRY(join_stacked_past(&a, lower_in(l, at->past)));
     TRY(attention_extents(&a));
-    TRY(runtime_bias(&a, IN_MASK, true, IN_SCORE_BIAS, &bias));
+    TRY(runtime_bias(&a, at->mask, true, at->score_bias, &bias));
     TRY(give_attention(&a, bias, 2));
     if (!lower_out_name(l, 1))
         return ODLC_OK;
     return emit_give(&a.s, 1, emit_stack(&a.s, (const tensor_id[]){a.k, a.v}, 2, 0));
+}
+
+odlc_status lower_projected_attention(struct lower *l)
+{
+    static const struct projected_inputs at = {.mask = IN_MASK, .past = IN_PAST, .score_bias = IN_SCORE_BIAS};
+    struct emit s = {.l = l};
+    int64_t columns[3];
+    tensor_id projection;
+    TRY(check_projected(l, columns));
+    if (lower_in(l, IN_PAST_LENGTH) != NO_TENSOR)
+        return lower_unsupported(l, NULL, NULL, "buffers of past and present are not supported");
+    TRY(project(&s, &projection));
+    return attend(l, &at, columns, projection);
+}
+
+odlc_status lower_quantized_attention(struct lower *l)
+{
+    static const struct projected_inputs at = {.mask = 5, .past = 8, .score_bias = UINT32_MAX};
+    static const struct integer_product product = {
+        .a_scale = 3, .b_scale = 4, .a_zero = 6, .b_zero = 7, .bias = IN_BIAS};
+    int64_t columns[3];
+    tensor_id projection;
+    TRY(check_projected(l, columns));
+    TRY(contrib_integer_product(l, &product, &projection));
+    return attend(l, &at, columns, projection);
 }
 
 /* ---- MultiHeadAttention ---- */

@@ -10,18 +10,16 @@
 
 /* ---- products ---- */
 
-/* float(sum) · (a_scale · b_scale) [+ bias in input i] becomes output 0. */
-static odlc_status give_scaled(struct lower *l, tensor_id sum, tensor_id a_scale, tensor_id b_scale, uint32_t i)
+/* float(sum) · (a_scale · b_scale) [+ bias in input i]. */
+static odlc_status scaled(struct lower *l, tensor_id sum, tensor_id a_scale, tensor_id b_scale, uint32_t i,
+                          tensor_id *out)
 {
     struct emit s = {.l = l};
     const enum dtype dtype = build_type(l->b, a_scale)->dtype;
     tensor_id scale = emit_binary(&s, OP_ElementWiseMultiply, a_scale, b_scale);
-    tensor_id y = emit_cast(&s, sum, dtype);
-    y = emit_binary(&s, OP_ElementWiseMultiply, y, scale);
+    *out = emit_binary(&s, OP_ElementWiseMultiply, emit_cast(&s, sum, dtype), scale);
     TRY(s.status);
-    if (lower_in(l, i) != NO_TENSOR)
-        TRY(contrib_add_bias(&s, y, i, &y));
-    return emit_give(&s, 0, y);
+    return lower_in(l, i) == NO_TENSOR ? ODLC_OK : contrib_add_bias(&s, *out, i, out);
 }
 
 /* Scales have one dtype, that of floats. */
@@ -35,19 +33,28 @@ static odlc_status need_scale(const struct lower *l, uint32_t i, const char *wha
     return ODLC_OK;
 }
 
-odlc_status lower_matmul_integer_to_float(struct lower *l)
+odlc_status contrib_integer_product(struct lower *l, const struct integer_product *at, tensor_id *out)
 {
     tensor_id in[4] = {NO_TENSOR}, a_scale, b_scale, sum;
     TRY(lower_need(l, 0, "A", &in[0]));
     TRY(lower_need(l, 1, "B", &in[1]));
-    TRY(need_scale(l, 2, "a_scale", DT_FLOAT32, &a_scale));
-    TRY(need_scale(l, 3, "b_scale", DT_FLOAT32, &b_scale));
+    TRY(need_scale(l, at->a_scale, "a_scale", DT_FLOAT32, &a_scale));
+    TRY(need_scale(l, at->b_scale, "b_scale", DT_FLOAT32, &b_scale));
     if (shape_count(&build_type(l->b, a_scale)->shape) != 1)
         return lower_unsupported(l, NULL, NULL, "a_scale has several elements");
-    in[2] = lower_in(l, 4);
-    in[3] = lower_in(l, 5);
+    in[2] = lower_in(l, at->a_zero);
+    in[3] = lower_in(l, at->b_zero);
     TRY(qlinear_step(l, lower_matmul_integer, in, COUNT_OF(in), &sum));
-    return give_scaled(l, sum, a_scale, b_scale, 6);
+    return scaled(l, sum, a_scale, b_scale, at->bias, out);
+}
+
+odlc_status lower_matmul_integer_to_float(struct lower *l)
+{
+    static const struct integer_product at = {.a_scale = 2, .b_scale = 3, .a_zero = 4, .b_zero = 5, .bias = 6};
+    struct emit s = {.l = l};
+    tensor_id y;
+    TRY(contrib_integer_product(l, &at, &y));
+    return emit_give(&s, 0, y);
 }
 
 /* The integers, the scale and the zero point of a tensor of floats. */
@@ -68,7 +75,8 @@ static odlc_status quantize_now(struct lower *l, tensor_id x, tensor_id out[3])
 
 odlc_status lower_dynamic_quantize_matmul(struct lower *l)
 {
-    tensor_id a, b, b_scale, quantized[3], sum;
+    struct emit s = {.l = l};
+    tensor_id a, b, b_scale, quantized[3], sum, y;
     TRY(lower_need(l, 0, "A", &a));
     TRY(lower_need(l, 1, "B", &b));
     if (build_type(l->b, a)->dtype != DT_FLOAT32)
@@ -77,7 +85,8 @@ odlc_status lower_dynamic_quantize_matmul(struct lower *l)
     TRY(quantize_now(l, a, quantized));
     const tensor_id in[] = {quantized[0], b, quantized[2], lower_in(l, 3)};
     TRY(qlinear_step(l, lower_matmul_integer, in, COUNT_OF(in), &sum));
-    return give_scaled(l, sum, quantized[1], b_scale, 4);
+    TRY(scaled(l, sum, quantized[1], b_scale, 4, &y));
+    return emit_give(&s, 0, y);
 }
 
 /* ---- DynamicQuantizeLSTM ---- */

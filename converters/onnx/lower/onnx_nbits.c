@@ -48,18 +48,6 @@ static odlc_status read_attributes(struct nbits *n)
     return ODLC_OK;
 }
 
-/* Input i, known, with so many elements. */
-static odlc_status known_input(const struct lower *l, uint32_t i, const char *what, int64_t count, tensor_id *out)
-{
-    TRY(lower_need(l, i, what, out));
-    TRY(lower_need_const(l, i, what, "its numbers are weights"));
-    const struct shape *shape = &build_type(l->b, *out)->shape;
-    if (shape_count(shape) != (uint64_t)count)
-        return lower_invalid(l, NULL, NULL, "%s %s does not have %lld elements", what,
-                             shape_text(l->diags->arena, shape), (long long)count);
-    return ODLC_OK;
-}
-
 static odlc_status read_zeros(struct nbits *n)
 {
     struct lower *l = n->l;
@@ -69,7 +57,7 @@ static odlc_status read_zeros(struct nbits *n)
     TRY(lower_table(l, (uint64_t)(n->rows * n->blocks), sizeof *n->zero, &n->zero));
     const bool packed = id != NO_TENSOR && build_type(l->b, id)->dtype == DT_UINT8;
     if (id != NO_TENSOR)
-        TRY(known_input(l, 3, "zero_points", n->rows * (packed ? bytes : n->blocks), &id));
+        TRY(contrib_known(l, 3, "zero_points", n->rows * (packed ? bytes : n->blocks), &id));
     if (id != NO_TENSOR && !packed && !dtype_is_float(build_type(l->b, id)->dtype))
         return lower_invalid(l, NULL, NULL, "the zero points are of type %s",
                              dtype_info(build_type(l->b, id)->dtype)->name);
@@ -94,7 +82,7 @@ static odlc_status read_groups(struct nbits *n)
     const bool is_padded = shape_count(&type->shape) == (uint64_t)(n->blocks * n->block);
     if (type->dtype != DT_INT32)
         return lower_invalid(l, NULL, NULL, "g_idx is of type %s", dtype_info(type->dtype)->name);
-    TRY(known_input(l, 4, "g_idx", is_padded ? n->blocks * n->block : n->columns, &id));
+    TRY(contrib_known(l, 4, "g_idx", is_padded ? n->blocks * n->block : n->columns, &id));
     uint64_t count;
     n->group = build_const_as_ints(l->b, id, &count);
     for (int64_t i = 0; i < n->columns; i++)
@@ -114,11 +102,11 @@ static odlc_status read_operands(struct nbits *n)
     if (!dtype_is_float(x->dtype) || x->shape.rank == 0 || x->shape.dims[x->shape.rank - 1] != n->columns)
         return lower_invalid(l, NULL, NULL, "A %s does not have %lld columns of floats",
                              shape_text(l->diags->arena, &x->shape), (long long)n->columns);
-    TRY(known_input(l, 1, "B", n->rows * n->blocks * (n->block * n->bits / 8), &id));
+    TRY(contrib_known(l, 1, "B", n->rows * n->blocks * (n->block * n->bits / 8), &id));
     if (build_type(l->b, id)->dtype != DT_UINT8)
         return lower_invalid(l, NULL, NULL, "B is of type %s", dtype_info(build_type(l->b, id)->dtype)->name);
     n->packed = view_load(l->arena, graph_tensor(l->b->graph, id)->view, DT_UINT8);
-    TRY(known_input(l, 2, "scales", n->rows * n->blocks, &id));
+    TRY(contrib_known(l, 2, "scales", n->rows * n->blocks, &id));
     n->scale = build_const_as_floats(l->b, id, &count);
     TRY(read_groups(n));
     return read_zeros(n);

@@ -2,6 +2,7 @@
 /* Normalisations that ONNX Runtime joins with what stands before them: a residual sum, or the embedding of words. */
 #include "converters/onnx/lower/norm.h"
 #include "converters/onnx/lower/contrib.h"
+#include "converters/onnx/lower/onnx_qlinear.h"
 #include "converters/onnx/lower/onnx_rows.h"
 
 /* Rows of the last axis: weights are [columns]. */
@@ -71,7 +72,40 @@ odlc_status lower_skip_simplified_layer_normalization(struct lower *l)
     return emit_give(&s, 3, sum);
 }
 
-/* ---- EmbedLayerNormalization ---- */
+/* ---- EmbedLayerNormalization and QEmbedLayerNormalization ---- */
+
+enum {
+    IN_WORD_IDS,
+    IN_SEGMENT_IDS,
+    IN_WORDS,
+    IN_POSITIONS,
+    IN_SEGMENTS,
+    IN_GAMMA,
+    IN_BETA,
+    IN_PADDING,
+    IN_POSITION_IDS,
+    SCALE_BEHIND = IN_PADDING + 1 - IN_WORDS, /* inputs from an embedding of bytes to its scale */
+    ZERO_BEHIND = SCALE_BEHIND + IN_PADDING - IN_WORDS
+};
+
+/* Of QEmbedLayerNormalization, whose embeddings, gamma and beta are bytes; their scales and zero points stand behind
+ * the mask in the same order. */
+static bool is_of_bytes(const struct lower *l)
+{
+    return l->variant;
+}
+
+/* x of input i, or picked from there: an embedding of bytes stays as small as the model has it. */
+static odlc_status as_reals(struct emit *s, uint32_t i, tensor_id *x)
+{
+    struct lower *l = s->l;
+    struct qlinear_operand q = {.x = *x, .zero = lower_in(l, i + ZERO_BEHIND)};
+    TRY(s->status);
+    if (!is_of_bytes(l))
+        return ODLC_OK;
+    TRY(lower_need(l, i + SCALE_BEHIND, "a scale", &q.scale));
+    return qlinear_real(l, &q, x);
+}
 
 /* The rows of the embedding in input `table` that input `ids`, of `count` positions a sample, picks. */
 static odlc_status pick_rows(struct emit *s, uint32_t ids, uint32_t table, const struct shape *positions, bool shared,
@@ -90,20 +124,8 @@ static odlc_status pick_rows(struct emit *s, uint32_t ids, uint32_t table, const
                              shape_text(l->diags->arena, &build_type(l->b, rows)->shape),
                              shape_text(l->diags->arena, positions));
     *out = emit_gather(s, rows, numbers, 0);
-    return s->status;
+    return as_reals(s, table, out);
 }
-
-enum {
-    IN_WORD_IDS,
-    IN_SEGMENT_IDS,
-    IN_WORDS,
-    IN_POSITIONS,
-    IN_SEGMENTS,
-    IN_GAMMA,
-    IN_BETA,
-    IN_PADDING,
-    IN_POSITION_IDS
-};
 
 /* Without position_ids the first rows are taken. */
 static odlc_status position_rows(struct emit *s, const struct shape *positions, tensor_id *out)
@@ -111,14 +133,14 @@ static odlc_status position_rows(struct emit *s, const struct shape *positions, 
     struct lower *l = s->l;
     tensor_id rows;
     TRY(lower_need(l, IN_POSITIONS, "position_embedding", &rows));
-    if (lower_in(l, IN_POSITION_IDS) != NO_TENSOR)
+    if (!is_of_bytes(l) && lower_in(l, IN_POSITION_IDS) != NO_TENSOR)
         return pick_rows(s, IN_POSITION_IDS, IN_POSITIONS, positions, true, out);
     const struct shape *shape = &build_type(l->b, rows)->shape;
     if (shape->rank != 2 || shape->dims[0] < positions->dims[1])
         return lower_invalid(l, NULL, NULL, "position_embedding %s does not have %lld rows",
                              shape_text(l->diags->arena, shape), (long long)positions->dims[1]);
     *out = emit_slice(s, rows, 0, 0, positions->dims[1]);
-    return s->status;
+    return as_reals(s, IN_POSITIONS, out);
 }
 
 /* Words, positions and segments; their embeddings have one width. */
@@ -178,6 +200,9 @@ odlc_status lower_embed_layer_normalization(struct lower *l)
                              shape_text(l->diags->arena, &positions));
     TRY(embedding_sum(&s, &positions, &sum));
     TRY(read_rows(&s, IN_GAMMA, IN_BETA, sum, &n));
+    TRY(as_reals(&s, IN_GAMMA, &n.scale));
+    if (n.shift != NO_TENSOR)
+        TRY(as_reals(&s, IN_BETA, &n.shift));
     TRY(norm_by_layer(&s, &n, &y));
     TRY(emit_give(&s, 0, y));
     TRY(give_mask_index(&s, &positions));
