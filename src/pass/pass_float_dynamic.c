@@ -7,6 +7,8 @@
  *     x → product
  *
  * --keep_integer_ops leaves the integers. */
+#include <string.h>
+
 #include "op/op.h"
 #include "op/params.h"
 #include "pass/alias.h"
@@ -143,33 +145,48 @@ static bool goes_into(const struct graph *g, const struct node *product, tensor_
     return t->type->dtype == DT_FLOAT32 && (shape_count(r) == 1 || columns);
 }
 
-/* The least and the greatest of the integers. */
-static void find_range(const int32_t *q, uint64_t count, int32_t *low, int32_t *high)
+/* A zero point for each channel of the last axis, with which the integers of the channel are bytes: 0 for all where
+ * these can be signed. False: those of a channel span more. */
+static bool find_zeros(struct arena *scratch, const int32_t *q, uint64_t count, uint64_t channels, bool *is_signed,
+                       double *zeros)
 {
-    *low = *high = count ? q[0] : 0;
+    int32_t *low = arena_array(scratch, int32_t, channels), *high = arena_array(scratch, int32_t, channels);
+    bool fits = true;
+    *is_signed = true;
+    memset(low, 0, channels * sizeof *low);
+    memset(high, 0, channels * sizeof *high);
     for (uint64_t i = 0; i < count; i++) {
-        *low = q[i] < *low ? q[i] : *low;
-        *high = q[i] > *high ? q[i] : *high;
+        const uint64_t c = i % channels;
+        low[c] = q[i] < low[c] ? q[i] : low[c];
+        high[c] = q[i] > high[c] ? q[i] : high[c];
     }
+    for (uint64_t c = 0; c < channels; c++) {
+        *is_signed &= low[c] >= INT8_MIN && high[c] <= INT8_MAX;
+        fits &= (int64_t)high[c] - low[c] <= UINT8_MAX;
+    }
+    for (uint64_t c = 0; c < channels; c++)
+        zeros[c] = *is_signed ? 0 : -(double)low[c];
+    return *is_signed || fits;
 }
 
-/* Integers, less their zero points, as bytes that are still to be scaled: signed ones, or the others with a zero point.
- * False: they span more than a byte. */
-static bool as_bytes(struct arena *arena, const int32_t *q, const struct shape *shape, struct view *out)
+/* Integers, less their zero points, as bytes that are still to be scaled per channel of the last axis, n of them, or
+ * all together: signed ones, or the others with one zero point, or with one per channel. False: they span more. */
+static bool as_bytes(struct dynamic *d, const int32_t *q, const struct shape *shape, uint64_t n, struct view *out)
 {
+    struct arena *arena = d->g->arena;
     const uint64_t count = shape_count(shape);
-    int32_t low, high;
-    find_range(q, count, &low, &high);
-    const bool is_signed = low >= INT8_MIN && high <= INT8_MAX;
-    const int32_t first = is_signed ? 0 : low < 0 ? low : 0;
-    if (!is_signed && (int64_t)high - first > UINT8_MAX)
+    double *zeros = arena_array(arena, double, n);
+    bool is_signed;
+    if (find_zeros(d->c->scratch, q, count, 1, &is_signed, zeros))
+        for (uint64_t i = 1; i < n; i++)
+            zeros[i] = zeros[0];
+    else if (!find_zeros(d->c->scratch, q, count, n, &is_signed, zeros))
         return false;
     uint8_t *bytes = arena_array(arena, uint8_t, count);
     for (uint64_t i = 0; i < count; i++)
-        bytes[i] = (uint8_t)(q[i] - first);
+        bytes[i] = (uint8_t)(q[i] + (int32_t)zeros[i % n]);
     *out = view_of(bytes, is_signed ? DT_INT8 : DT_UINT8, shape);
-    const double zero = -first;
-    out->zero = arena_memdup(arena, &zero, sizeof zero);
+    out->zero = zeros;
     return true;
 }
 
@@ -185,13 +202,8 @@ static tensor_id as_floats(struct dynamic *d, tensor_id weights, tensor_id rest)
     const double *scale = rest == NO_TENSOR ? &one : view_load(g->arena, graph_tensor(g, rest)->view, DT_FLOAT64);
     const int32_t *q = view_load(d->c->scratch, t->view, DT_INT32);
     struct view view;
-    if (as_bytes(g->arena, q, shape, &view)) {
-        const double zero = *view.zero;
-        double *zeros = arena_array(g->arena, double, n);
-        for (uint64_t i = 0; i < n; i++)
-            zeros[i] = zero;
+    if (as_bytes(d, q, shape, n, &view)) {
         view.scale = scale;
-        view.zero = zeros;
         view.scale_axis = n == 1 ? SCALE_WHOLE : shape->rank - 1;
     } else {
         float *w = arena_array(g->arena, float, count);

@@ -80,6 +80,22 @@ def test_products(checks):
         checks.check(f"kept product {i}: integers", c and any(t.dtype == "INT_32" for t in c.tensors.values()), ops(c))
 
 
+def test_zeros_of_columns(checks):
+    """Bytes with a zero point per column, which span more than a byte together, stay bytes."""
+    rng = np.random.default_rng(5)
+    x, w, zero = spread(rng, 2, 80), rng.integers(0, 256, (80, 6)).astype("u1"), (np.arange(6) * 50).astype("u1")
+    w[0], w[1], scale = 255, 0, spread(rng, 6, low=0.01, high=0.1)
+    m = product(x, w, zero, scale)
+    m.output("y", FLOAT, [2, 6])
+    floats = x.astype("f8") @ ((w.astype("f8") - zero) * scale)
+    c = run_model(checks, "zero points of columns", m, {"x": x}, {"y": floats.astype("f4")}, step=2e-6 * np.abs(floats).max())
+    checks.equal("zero points of columns: weights", weights(c), "UFXP_8")
+    layer = c and next(o for o in c.ops if o.type == "FullyConnected")
+    encodings = layer and c.tensors[layer.inputs[1]].encodings
+    checks.equal("zero points of columns: encodings", encodings and [f4(s) for s, _ in encodings], list(scale))
+    checks.equal("zero points of columns: zero points", encodings and [-offset for _, offset in encodings], zero.tolist())
+
+
 def test_conv(checks):
     rng = np.random.default_rng(2)
     x, w = spread(rng, 1, 3, 6, 5), rng.integers(0, 255, (4, 3, 1, 1)).astype("u1")
