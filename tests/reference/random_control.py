@@ -53,7 +53,7 @@ def loops(c, r, op):
     limit = start + int(r.randint(0, 9))
     keys = {"x": F32, **{f"y{i}": F32 for i in range(others)}}
     body = c.function("body", {"i": I32, **keys})
-    x = body.node("Mul", [chain(body, r, body.args["x"]), body.node("Cast", [body.args["i"]], SrcT=I32, DstT=F32)])
+    x = body.node("AddV2", [chain(body, r, body.args["x"]), body.node("Cast", [body.args["i"]], SrcT=I32, DstT=F32)])
     if maybe(r):
         x = body.node("Tanh", [body.node("AddV2", [x, body.args["y0"]])])
     more = {f"r{i}": body.args[f"y{(i + 1) % others}"] for i in range(others)}
