@@ -5,7 +5,7 @@ import numpy as np
 from random_quantized import BYTE, SUM, both, bounds, bytes_of, sizes
 from tf_writer import DType
 
-from random_nodes import F32, I32, form, image, leave_out, maker, maybe, padding, pick, value, window
+from random_nodes import F32, I32, I64, form, image, leave_out, maker, maybe, padding, pick, value, window
 
 FUSED = ("BiasAdd", "BiasAdd+Relu", "BiasAdd+Relu6", "BiasAdd+Elu", "BiasAdd+LeakyRelu", "BiasAdd+Tanh", "BiasAdd+Sigmoid")
 
@@ -71,6 +71,38 @@ def boxes(c, r, op):
     more = leave_out(r, pad_to_max_output_size=maybe(r)) if version == "V4" else leave_out(r, iou_threshold=iou) if not version else {}
     y = c.node(op, inputs, **more)
     c.gives(*([y[0], y[1]] if version == "V4" else [y]), if_none=0)
+
+
+@maker("CombinedNonMaxSuppression")
+def combined_boxes(c, r, op):
+    batches, count, classes = (int(v) for v in r.randint(1, 7, 3))
+    own = pick(r, 1, classes)
+    places = np.round(c.random([batches, count, own, 4], F32, -1, 5)) / 4
+    of = np.stack([r.permutation(count * classes).reshape(count, classes) for _ in range(batches)]) / 16 - 0.25
+    numbers = [np.array(r.randint(1, 9), I32), np.array(r.randint(1, 20), I32), F32(pick(r, 0, 0.25, 0.5, 1)), F32(pick(r, 0, 0.3, -1, -np.inf))]
+    y = c.node(op, [value(c, r, places.astype(F32)), value(c, r, of.astype(F32)), *map(c.const, numbers)],
+               **leave_out(r, pad_per_class=maybe(r), clip_boxes=maybe(r)))
+    c.gives(*(y[i] for i in range(4)), within=0)
+
+
+@maker("DrawBoundingBoxes", "DrawBoundingBoxesV2")
+def frames(c, r, op):
+    batches, height, width, count = (int(v) for v in r.randint(1, 9, 4))
+    channels = int(pick(r, 1, 3, 4))
+    places = np.round(c.random([batches, count, 4], F32, -3, 11)) / 8
+    if maybe(r):
+        places = np.concatenate([places.min(1, keepdims=True)[..., :2], places.max(1, keepdims=True)[..., 2:]], -1)
+    table = [value(c, r, [int(r.randint(0, 4)), int(r.randint(channels, 5))])] if op.endswith("V2") else []
+    c.gives(c.node(op, [value(c, r, [batches, height, width, channels]), value(c, r, places.astype(F32)), *table]))
+
+
+@maker("InTopK", "InTopKV2")
+def among_best(c, r, op):
+    rows, classes, k = (int(v) for v in r.randint(1, 8, 3))
+    x = value(c, r, np.round(c.random([rows, classes])))
+    targets = value(c, r, [rows], pick(r, I32, I64), -1, classes)
+    dtype = np.dtype(targets.dtype).type
+    c.gives(c.node(op, [x, targets], k=k) if op == "InTopK" else c.node(op, [x, targets, value(c, r, np.array(k, dtype))]))
 
 
 @maker("QuantizeV2", "Dequantize")

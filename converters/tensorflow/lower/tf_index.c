@@ -86,11 +86,26 @@ odlc_status tf_gather(struct lower *l)
     return lower_gather_axis(l, data, indices, axis, lower_out_name(l, 0), &l->out[0]);
 }
 
+/* Coordinates of no axis: the whole tensor for each of them. */
+static odlc_status repeat_whole(struct lower *l, tensor_id data, const struct shape *coordinates)
+{
+    struct emit s = {.l = l};
+    const struct shape shape = build_type(l->b, data)->shape;
+    struct shape result = {.rank = 0};
+    if (!append_dims(&result, coordinates, 0, coordinates->rank - 1) || !append_dims(&result, &shape, 0, shape.rank))
+        return lower_unsupported(l, NULL, NULL, "the result has more than %d axes", MAX_RANK);
+    return emit_give(&s, 0, emit_broadcast(&s, data, &result));
+}
+
 odlc_status tf_gather_nd(struct lower *l)
 {
     tensor_id data, indices;
     int64_t batch_dims;
     TRY(lower_need(l, 0, "params", &data));
+    TRY(lower_need(l, 1, "indices", &indices));
+    const struct shape at = build_type(l->b, indices)->shape;
+    if (at.rank > 0 && at.dims[at.rank - 1] == 0)
+        return repeat_whole(l, data, &at);
     TRY(lower_attr_int(l, "batch_dims", 0, &batch_dims));
     TRY(lower_coordinates(l, 1, FROM_FRONT, &build_type(l->b, data)->shape, batch_dims, &indices));
     return lower_gather_slices(l, data, indices, batch_dims, lower_out_name(l, 0), &l->out[0]);

@@ -43,6 +43,11 @@ def gathers():
     table = c.variable(c.random([5, 4]))
     c.gives(c.node("ResourceGatherNd", [table, c.input(np.array([[3, 1], [0, 2]], np.int32))], dtype=np.float32),
             c.node("VariableShape", [table], out_type=np.int64), within=0)
+    for given, rows in (([5, 4], [3]), ([2], [1]), ([2, 3], [])):
+        for constant in (False, True):
+            c = CASES.new(f"gather {given} at {rows} coordinates of no axis, {constant=}")
+            at = ints(c, np.zeros([*rows, 0]))
+            c.gives(c.node("GatherNd", [c.either(constant, given), at]), within=0)
     c = CASES.new("gather of a constant")
     c.gives(c.node("GatherV2", [c.random_const([5, 3]), ints(c, [4, 0]), ints(c, 0)]),
             c.node("GatherV2", [ints(c, [7, 8, 9]), ints(c, 2), ints(c, 0)]))
