@@ -106,7 +106,9 @@ odlc_status pass_fold_bias(struct pass_context *c, struct graph *g)
         node_id id = g->order.data[i];
         const struct node *n = graph_node(g, id);
         const bool turns = node_is(n, OP_ElementWiseAdd) || node_is(n, OP_ElementWiseMultiply);
-        const bool fits = turns || node_is(n, OP_ElementWiseSubtract) || node_is(n, OP_ElementWiseDivide);
+        const bool is_inverse = node_is(n, OP_ElementWiseSubtract) || node_is(n, OP_ElementWiseDivide);
+        /* What a quantizer divides by its step has an encoding, which would go. */
+        const bool fits = turns || (is_inverse && !node_input(g, n, 0)->quant);
         if (fits && n->n_inputs == 2 && !fold(c, g, &uses, id, 1) && turns)
             (void)fold(c, g, &uses, id, 0);
     }
