@@ -110,6 +110,7 @@ TF_DEPARTURES = """
 | QuantizedBiasAdd, QuantizedAdd | an operand is brought to the steps of the sum | in float32, but for known ranges of QuantizedAdd: sums may be a few steps apart, and up to 255 of 131,072 where ranges of QuantizedAdd are computed | in floats or doubles |
 | Bincount, DenseBincount | a negative number that is computed | is not counted | fails |
 | Lgamma, Digamma | float32 | computed in float32: within 3e-6 of the larger of 1 and the result (45,000 numbers from -8 to 1000) | correct to float32 |
+| CombinedNonMaxSuppression | equal scores of several classes | the lower class comes first | in no order that is promised |
 """
 GLUE = {"Reshape", "Transpose", "Cast"}
 

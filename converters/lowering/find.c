@@ -71,7 +71,8 @@ odlc_status lower_suppressed(struct lower *l, const struct suppression *s, struc
     out->count = outs[1];
     if (build_is_const(l->b, out->rows))
         return cut_to_count(l, out);
-    lower_note_room(l, out);
+    if (!s->is_padded)
+        lower_note_room(l, out);
     return ODLC_OK;
 }
 

@@ -21,6 +21,7 @@ struct suppression {
     tensor_id boxes, scores;               /* [batches, boxes, 4] by two corners; [batches, classes, boxes] */
     int64_t most;                          /* that each class of a batch element keeps */
     double iou_threshold, score_threshold; /* -INFINITY: no score is too low */
+    bool is_padded;                        /* what is not found becomes something known: no note */
 };
 
 /* [batch, class, box] of the boxes that stay, class by class, best first. ODLC_ERR_INVALID: iou_threshold is not in

@@ -222,6 +222,9 @@ odlc_status lower_concat_tensors(const struct lower *l, const tensor_id *parts, 
     for (uint32_t i = 0; i < count; i++)
         if (shape_count(&build_type(l->b, parts[i])->shape))
             full[n++] = parts[i];
+    if (n == 0) /* the result is empty, and as long as all of them */
+        for (; n < count; n++)
+            full[n] = parts[n];
     TRY(lower_axis(l, "axis", axis, build_rank(l->b, full[0]), &at));
     if (n < 2) {
         *out = full[0];

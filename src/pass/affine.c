@@ -46,6 +46,12 @@ static bool is_dequantized_along(const struct view *view, uint32_t axis)
            (view->scale_axis == SCALE_WHOLE || view->scale_axis == view->perm.axis[axis]);
 }
 
+/* Floats that are still to be multiplied along that axis, by what was folded into them before. */
+static bool is_scaled_along(const struct view *view, uint32_t axis)
+{
+    return view->scale && !view->zero && dtype_is_float(view->dtype) && view->scale_axis == view->perm.axis[axis];
+}
+
 bool affine_scalable(const struct pass_context *c, const struct graph *g, const struct node *layer)
 {
     const struct tensor *weights = node_input(g, layer, 1);
@@ -55,7 +61,16 @@ bool affine_scalable(const struct pass_context *c, const struct graph *g, const 
     if (!c->options->keep_quant_nodes && is_dequantized_along(weights->view, (uint32_t)axis))
         return true;
     /* Weights whose dtype was cast would be scaled before the cast instead of after it. */
-    return weights->view->dtype == weights->type->dtype && !weights->view->scale;
+    return weights->view->dtype == weights->type->dtype &&
+           (!weights->view->scale || is_scaled_along(weights->view, (uint32_t)axis));
+}
+
+static const double *products(struct arena *arena, const double *x, const double *y, uint64_t count)
+{
+    double *product = arena_array(arena, double, count);
+    for (uint64_t i = 0; i < count; i++)
+        product[i] = x[i] * y[i];
+    return product;
 }
 
 /* Factors on top of the scales of integers. */
@@ -108,7 +123,9 @@ static void scale_weights(struct pass_context *c, struct graph *g, node_id id, c
     const struct node *layer = graph_node(g, id);
     const struct tensor *weights = node_input(g, layer, 1);
     struct view scaled = *weights->view;
-    if (scaled.scale)
+    if (is_scaled_along(&scaled, (uint32_t)layer->op->channel_axis))
+        scaled.scale = products(g->arena, scaled.scale, factor, affine_channels(g, layer));
+    else if (scaled.scale)
         scale_further(c, g, layer, &scaled, factor);
     else
         scaled.scale = factor;

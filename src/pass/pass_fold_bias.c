@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Folds the addition of a constant per channel, and the multiplication by one, into the convolution or fully connected
- * layer before them, also where a Reshape that keeps the channels stands between. Only when nothing else reads the
- * layer's output. */
+/* Folds the addition or subtraction of a constant per channel, and the multiplication or division by one, into the
+ * convolution or fully connected layer before them, also where a Reshape that keeps the channels stands between. Only
+ * when nothing else reads the layer's output. */
+#include <float.h>
+#include <math.h>
+
 #include "op/op.h"
 #include "op/params.h"
 #include "pass/affine.h"
@@ -33,15 +36,26 @@ static bool is_per_channel(const struct graph *g, const struct node *layer, cons
            out->type->dtype == y->type->dtype;
 }
 
-/* The values of a constant, one for each channel, in the graph's arena. */
-static const double *per_channel(struct graph *g, const struct tensor *c, uint64_t channels)
+/* What the values of n's constant c add or multiply with, one for each channel, in the graph's arena. */
+static const double *per_channel(struct graph *g, const struct node *n, const struct tensor *c, uint64_t channels)
 {
     const double *values = view_load(g->arena, c->view, DT_FLOAT64);
     uint64_t count = shape_count(&c->type->shape);
     double *all = arena_array(g->arena, double, channels);
-    for (uint64_t i = 0; i < channels; i++)
-        all[i] = values[count == 1 ? 0 : i];
+    for (uint64_t i = 0; i < channels; i++) {
+        const double value = values[count == 1 ? 0 : i];
+        all[i] = node_is(n, OP_ElementWiseSubtract) ? -value : node_is(n, OP_ElementWiseDivide) ? 1 / value : value;
+    }
     return all;
+}
+
+/* Whether all are numbers of float32: no quotient by 0, which a factor of weights cannot stand for. */
+static bool all_finite(const double *values, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (!(fabs(values[i]) <= (double)FLT_MAX))
+            return false;
+    return true;
 }
 
 /* The layer's bias is the constant that n adds, as which it is known on. */
@@ -57,16 +71,19 @@ static void take_as_bias(struct graph *g, struct node *layer, const struct node 
 static bool fold(struct pass_context *c, struct graph *g, const struct uses *uses, node_id id, uint32_t i)
 {
     const struct node *n = graph_node(g, id);
-    bool product = node_is(n, OP_ElementWiseMultiply);
+    const bool product = node_is(n, OP_ElementWiseMultiply) || node_is(n, OP_ElementWiseDivide);
     const tensor_id x = n->inputs[1 - i];
     struct node *layer = layer_of(g, uses, x);
     if (!layer || !is_per_channel(g, layer, n, i) ||
         (product && (c->options->no_batchnorm_folding || !affine_scalable(c, g, layer))))
         return false;
     const struct tensor *constant = node_input(g, n, i);
-    const double *values = per_channel(g, constant, affine_channels(g, layer));
+    const uint64_t channels = affine_channels(g, layer);
+    const double *values = per_channel(g, n, constant, channels);
+    if (!all_finite(values, channels))
+        return false;
     struct affine affine = {.factor = product ? values : NULL, .shift = product ? NULL : values};
-    if (!product && layer_has_no_bias(g, layer))
+    if (node_is(n, OP_ElementWiseAdd) && layer_has_no_bias(g, layer))
         take_as_bias(g, layer, n, constant, &affine);
     affine_fold(c, g, layer, &affine, id, x);
     return true;
@@ -88,8 +105,11 @@ odlc_status pass_fold_bias(struct pass_context *c, struct graph *g)
     for (size_t i = 0; i < g->order.count; i++) {
         node_id id = g->order.data[i];
         const struct node *n = graph_node(g, id);
-        bool fits = (node_is(n, OP_ElementWiseAdd) || node_is(n, OP_ElementWiseMultiply)) && n->n_inputs == 2;
-        if (fits && !fold(c, g, &uses, id, 1))
+        const bool turns = node_is(n, OP_ElementWiseAdd) || node_is(n, OP_ElementWiseMultiply);
+        const bool is_inverse = node_is(n, OP_ElementWiseSubtract) || node_is(n, OP_ElementWiseDivide);
+        /* What a quantizer divides by its step has an encoding, which would go. */
+        const bool fits = turns || (is_inverse && !node_input(g, n, 0)->quant);
+        if (fits && n->n_inputs == 2 && !fold(c, g, &uses, id, 1) && turns)
             (void)fold(c, g, &uses, id, 0);
     }
     return ODLC_OK;

@@ -11,6 +11,11 @@ pass_fn pass_fuse_gelu;
     "s = ElementWiseEqual(z, 0); "                                                                   \
     "r = ElementWiseSelect(s, 0, 2 * Gelu(z) / ElementWiseSelect(s, 1, z) - 1); "
 
+/* r is erfc(-x / √2), as erfc is spelled out. */
+#define ERFC                                                                                                 \
+    "u = -1 * x / 1.4142135623730951; z = -1.4142135623730951 * ReluMinMax[min_value=-11,max_value=11](u); " \
+    "s = ElementWiseEqual(z, 0); r = ElementWiseSelect(s, 1, 2 * Gelu(z) / ElementWiseSelect(s, 1, z)); "
+
 static bool make(struct fusing *f, const struct occurrence *o)
 {
     return fusion_of_x(f, o, OP_Gelu) != NULL;
@@ -42,7 +47,7 @@ static odlc_status fuse_approximations(struct pass_context *c, struct graph *g)
 odlc_status pass_fuse_gelu(struct pass_context *c, struct graph *g)
 {
     static const char *const formulas[] = {ERF "0.5 * x * (1 + r)", ERF "x * (0.5 + 0.5 * r)",
-                                           ERF "0.5 * x + 0.5 * x * r"};
+                                           ERF "0.5 * x + 0.5 * x * r", ERFC "0.5 * x * r"};
     const struct fusion f = {.formulas = formulas, .n_formulas = COUNT_OF(formulas), .make = make};
     TRY(fusion_run(c, g, &f));
     return fuse_approximations(c, g);

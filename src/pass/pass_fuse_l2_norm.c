@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* x / √max(Σ x², ε) is L2Norm; where the root is what has a lower bound, that bound's square is ε. */
+/* x / √max(Σ x², ε) is L2Norm; where the root is what has a lower bound, that bound's square is ε,
+ * and where its reciprocal has an upper one, the reciprocal of the square. */
 #include <float.h>
 #include <math.h>
 
@@ -14,10 +15,13 @@ pass_fn pass_fuse_l2_norm;
 static double epsilon_of(const struct graph *g, const struct occurrence *o)
 {
     const node_id clamp = o->nodes['c' - 'a'];
-    const double least = occurrence_number(o, 'e'), of_root = occurrence_number(o, 'r');
+    const double least = occurrence_number(o, 'e'), of_root = occurrence_number(o, 'r'),
+                 most = occurrence_number(o, 'q');
     double epsilon = isnan(least) ? 0 : least;
     if (!isnan(of_root))
         epsilon = of_root * of_root;
+    if (!isnan(most))
+        epsilon = most > 0 ? 1 / (most * most) : -1;
     if (clamp != NO_NODE) {
         const double low = node_float(graph_node(g, clamp), PARAM_min_value, -1);
         if (low <= 0 || node_float(graph_node(g, clamp), PARAM_max_value, 0) < FLT_MAX)
@@ -49,7 +53,7 @@ static bool make(struct fusing *f, const struct occurrence *o)
 #define SQUARES_AT_ONCE "n = s:ReduceSumSquare[keep_dims=1](x); "
 #define FORMS(squares)                                                                            \
     squares "x / ElementWiseMaximum(n, #e) ^ 0.5", squares "x / ElementWiseMaximum(n ^ 0.5, #r)", \
-        squares "x / c:ReluMinMax(n ^ 0.5)", squares "x / n ^ 0.5"
+        squares "x / c:ReluMinMax(n ^ 0.5)", squares "x * ElementWiseMinimum(n ^ -0.5, #q)", squares "x / n ^ 0.5"
 
 odlc_status pass_fuse_l2_norm(struct pass_context *c, struct graph *g)
 {

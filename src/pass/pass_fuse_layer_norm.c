@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* (x - mean) / √(variance + ε) · gamma + beta: LayerNorm, whose weights differ along the axes of the mean, or
- * InstanceNorm, whose mean is over all axes behind the channels, along which the weights differ.
+ * InstanceNorm, whose mean is over all axes but those of the batch and of the channels, along which the weights differ.
  *
  * The variance may be the mean of squares of x - mean, or of squared differences, or made of two moments; the whole one
  * product and one sum for each element of x: x · i + (beta - mean · i), i = gamma / √(variance + ε). */
@@ -14,7 +14,7 @@
 
 pass_fn pass_fuse_layer_norm;
 
-#define CHANNELS (1u << 1) /* of a tensor with channels first, as a mask */
+#define CHANNELS_FIRST (1u << 1) /* the axis of channels, as a mask */
 
 struct norm {
     tensor_id x, gamma, beta; /* NO_TENSOR: none */
@@ -61,11 +61,14 @@ static bool weights_fit(const struct graph *g, const struct norm *n, uint32_t ax
            (n->beta == NO_TENSOR || norm_weight_fits(g, n->beta, n->x, axes));
 }
 
-/* The axes of images' places, which instances are normalized along, where channels are the second axis. */
-static bool is_instance(const struct graph *g, const struct norm *n)
+/* The axis of channels where instances are normalized along the places of images: the second or the last one; 0 where
+ * they are not. */
+static uint32_t channels_of_instances(const struct graph *g, const struct norm *n)
 {
-    const uint32_t rank = graph_tensor(g, n->x)->type->shape.rank;
-    return rank > 2 && n->axes == (1u << rank) - 4 && n->gamma != NO_TENSOR;
+    const uint32_t rank = graph_tensor(g, n->x)->type->shape.rank, all = (1u << rank) - 1, last = 1u << (rank - 1);
+    if (rank <= 2 || n->gamma == NO_TENSOR)
+        return 0;
+    return n->axes == (all & ~1u & ~CHANNELS_FIRST) ? CHANNELS_FIRST : n->axes == (all & ~1u & ~last) ? last : 0;
 }
 
 static tensor_id fitted(struct graph *g, const struct norm *n, tensor_id weight, uint32_t axes)
@@ -82,13 +85,14 @@ static void make_layer_norm(struct fusing *f, const struct occurrence *o, const 
     node_set_float(fused, PARAM_epsilon, n->epsilon);
 }
 
-static void make_instance_norm(struct fusing *f, const struct occurrence *o, const struct norm *n)
+static void make_instance_norm(struct fusing *f, const struct occurrence *o, const struct norm *n, uint32_t channels)
 {
-    const tensor_id gamma = norm_weight(f->g, n->gamma, n->x, CHANNELS);
+    const tensor_id gamma = norm_weight(f->g, n->gamma, n->x, channels);
     const tensor_id beta =
-        n->beta != NO_TENSOR ? norm_weight(f->g, n->beta, n->x, CHANNELS) : norm_no_bias(f->g, gamma);
+        n->beta != NO_TENSOR ? norm_weight(f->g, n->beta, n->x, channels) : norm_no_bias(f->g, gamma);
     const tensor_id in[] = {n->x, gamma, beta};
-    struct node *fused = fusion_replace_channels_last(f, o, OP_InstanceNorm, in, 3);
+    struct node *fused = channels == CHANNELS_FIRST ? fusion_replace_channels_last(f, o, OP_InstanceNorm, in, 3)
+                                                    : fusion_replace(f, o, OP_InstanceNorm, in, 3);
     node_set_float(fused, PARAM_epsilon, n->epsilon);
     node_set_int(fused, PARAM_mode, 0);
     node_set_int(fused, PARAM_normalize_variance, 1);
@@ -100,10 +104,11 @@ static bool make(struct fusing *f, const struct occurrence *o)
     struct norm n;
     if (!read_norm(f->g, o, &n))
         return false;
+    const uint32_t channels = channels_of_instances(f->g, &n);
     if (weights_fit(f->g, &n, n.axes))
         make_layer_norm(f, o, &n);
-    else if (is_instance(f->g, &n) && weights_fit(f->g, &n, CHANNELS))
-        make_instance_norm(f, o, &n);
+    else if (channels && weights_fit(f->g, &n, channels))
+        make_instance_norm(f, o, &n, channels);
     else
         return false;
     return true;

@@ -68,10 +68,13 @@ static bool make_of_larger(struct fusing *f, const struct occurrence *o)
 
 odlc_status pass_fuse_prelu(struct pass_context *c, struct graph *g)
 {
-    static const char *const apart[] = {
-        "Relu(x) - @a * Relu(-1 * x)", "ElementWiseMaximum(x, 0) + @a * ElementWiseMinimum(x, 0)",
-        "ElementWiseMaximum(x, 0) + #a * ElementWiseMinimum(x, 0)", "Relu(x) + @a * ElementWiseMinimum(x, 0)",
-        "Relu(x) + #a * ElementWiseMinimum(x, 0)"};
+    static const char *const apart[] = {"Relu(x) - @a * Relu(-1 * x)",
+                                        "ElementWiseMaximum(x, 0) + @a * ElementWiseMinimum(x, 0)",
+                                        "ElementWiseMaximum(x, 0) + #a * ElementWiseMinimum(x, 0)",
+                                        "Relu(x) + @a * ElementWiseMinimum(x, 0)",
+                                        "Relu(x) + #a * ElementWiseMinimum(x, 0)",
+                                        "Relu(x) + 0.5 * @a * (x - ElementWiseAbs(x))",
+                                        "Relu(x) + 0.5 * #a * (x - ElementWiseAbs(x))"};
     static const char *const negated[] = {"Relu(x) + @a * Relu(-1 * x)", "Relu(x) + #a * Relu(-1 * x)"};
     static const char *const larger[] = {"ElementWiseMaximum(x, @a * x)", "ElementWiseMaximum(x, #a * x)"};
     const struct fusion fusions[] = {{apart, COUNT_OF(apart), make},

@@ -52,16 +52,10 @@ static const char *fresh(struct writer *w, const char *what)
     return arena_printf(w->b.graph->arena, "%s%u", what, w->n_names++);
 }
 
-static uint32_t min_rank(const struct writer *w)
-{
-    const uint32_t rank = shape_of(w, w->x)->rank;
-    return rank < 2 ? rank : 2;
-}
-
 /* A number of one element, of any rank that changes no shape. */
 static tensor_id any_number(struct writer *w, double value)
 {
-    struct shape shape = {.rank = below(w, min_rank(w) + 1)};
+    struct shape shape = {.rank = below(w, shape_of(w, w->x)->rank < 2 ? shape_of(w, w->x)->rank + 1 : 3)};
     const float element = (float)value;
     for (uint32_t i = 0; i < shape.rank; i++)
         shape.dims[i] = 1;
@@ -161,18 +155,13 @@ static tensor_id sum(struct writer *w, tensor_id *terms, uint32_t count)
     return combined(w, OP_ElementWiseAdd, terms, count);
 }
 
-static tensor_id sum_of_two(struct writer *w, tensor_id x, tensor_id y)
-{
-    return symmetric(w, OP_ElementWiseAdd, x, y);
-}
-
 /* Where the constant may be taken away as well: x + 3 as x - -3. */
 static tensor_id shifted(struct writer *w, tensor_id x, double by, bool fixed)
 {
     const bool subtracts = below(w, 3) == 0;
     const double value = subtracts ? -by : by;
     const tensor_id constant = fixed ? number(w, value) : any_number(w, value);
-    return subtracts ? binary(w, OP_ElementWiseSubtract, x, constant) : sum_of_two(w, x, constant);
+    return subtracts ? binary(w, OP_ElementWiseSubtract, x, constant) : symmetric(w, OP_ElementWiseAdd, x, constant);
 }
 
 static tensor_id square(struct writer *w, tensor_id x)
@@ -440,6 +429,11 @@ static tensor_id write_l2_norm(struct writer *w)
     last_axes(w);
     w->lone = true;
     const tensor_id squares = sum_of_squares(w);
+    if (below(w, 3) == 0) {
+        const tensor_id most = any_number(w, between(w, 0.25, 9)), over = inverse_root(w, squares);
+        begin_symmetric(w, OP_ElementWiseMultiply, w->x, symmetric(w, OP_ElementWiseMinimum, over, most));
+        return end(w);
+    }
     if (below(w, 2))
         length = root(w, symmetric(w, OP_ElementWiseMaximum, squares, any_number(w, between(w, 0.01, 20))));
     else
@@ -497,8 +491,9 @@ static tensor_id write_layer_norm(struct writer *w)
 
 static tensor_id write_instance_norm(struct writer *w)
 {
-    w->axes = (1u << shape_of(w, w->x)->rank) - 4;
-    return weighted_norm(w, 2);
+    const uint32_t all = (2u << (shape_of(w, w->x)->rank - 1)) - 2, channels = below(w, 2) ? 2 : all & ~(all >> 1);
+    w->axes = all & ~channels;
+    return weighted_norm(w, channels);
 }
 
 static void begin_reshape(struct writer *w, tensor_id x, const struct shape *shape)

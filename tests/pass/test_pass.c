@@ -390,6 +390,33 @@ START_TEST(biases_and_factors_fold_into_the_layer)
 }
 END_TEST
 
+/* As (z - mean) / deviation · scale + offset; a quotient by 0 stays. */
+START_TEST(differences_and_quotients_fold_into_the_layer)
+{
+    static const char text[] =
+        "graph \"g\" input \"x\" float32[1,4,4,3] const \"w\" float32[3,3,3,2] const \"zeros\" float32[2] {0, 0}\n"
+        "const \"mean\" float32[2] {0.5, -3} const \"deviation\" float32[1,1,1,2] {0.25, %s}\n"
+        "const \"scale\" float32[2] {2, -1} const \"offset\" float32[2] {1, 0.25}\n"
+        CONV("c", "x", "w", "zeros", "c") "float32[1,4,4,2]\n"
+        "node \"minus\" ElementWiseSubtract (\"c\", \"mean\") -> \"m\" float32[1,4,4,2]\n"
+        "node \"over\" ElementWiseDivide (\"m\", \"deviation\") -> \"d\" float32[1,4,4,2]\n"
+        "node \"times\" ElementWiseMultiply (\"d\", \"scale\") -> \"t\" float32[1,4,4,2]\n"
+        "node \"plus\" ElementWiseAdd (\"t\", \"offset\") -> \"y\" float32[1,4,4,2]\n"
+        "output \"y\"";
+    ck_assert_uint_eq(check_numbers(arena_printf(arena, text, "8"), 1e-5)->order.count, 1);
+    struct graph *g = parsed(arena_printf(arena, text, "0"));
+    must(pass_run_all(&context, g));
+    ck_assert_uint_eq(count_ops(g, "ElementWiseDivide"), 1);
+    g = check_numbers(
+        "graph \"g\" input \"x\" float32[1,4,4,3] const \"w\" float32[3,3,3,2] const \"zeros\" float32[2] {0, 0}\n"
+        "const \"from\" float32[2] {0.5, -3}\n"
+        CONV("c", "x", "w", "zeros", "c") "float32[1,4,4,2]\n"
+        "node \"minus\" ElementWiseSubtract (\"from\", \"c\") -> \"y\" float32[1,4,4,2]\n"
+        "output \"y\"", 1e-5);
+    ck_assert_uint_eq(count_ops(g, "ElementWiseSubtract"), 1);
+}
+END_TEST
+
 START_TEST(what_is_no_bias_stays)
 {
     static const char *const others[] = {"float32[4,1]", "float32[4,4,2]", "float32[1,4,1,2]"};
@@ -535,6 +562,7 @@ int main(void)
     tcase_add_test(t, batch_norm_folds_into_the_convolution);
     tcase_add_test(t, batch_norm_stays_when_others_read_the_convolution);
     tcase_add_test(t, biases_and_factors_fold_into_the_layer);
+    tcase_add_test(t, differences_and_quotients_fold_into_the_layer);
     tcase_add_test(t, what_is_no_bias_stays);
     tcase_add_test(t, a_value_for_each_row_is_no_bias);
     tcase_add_test(t, convolutions_in_blocks_are_dilated_ones);

@@ -17,7 +17,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "support"), str(HERE)]
 import numpy as np  # noqa: E402
 from case import Case  # noqa: E402
+import random_control  # noqa: E402, F401
 import random_fused  # noqa: E402, F401
+import random_layers  # noqa: E402, F401
 import random_math  # noqa: E402, F401
 import random_places  # noqa: E402, F401
 import random_quantized  # noqa: E402, F401

@@ -178,3 +178,12 @@ def reshaped(c, r, op):
     q = bytes_of(c, r, dims)
     y = c.node(op, [q, c.const(np.array([dims[2], -1], I32)), q[1], q[2]], T=BYTE)
     c.gives(c.node("Cast", [y], SrcT=BYTE, DstT=F32), y[1], y[2])
+
+
+@maker("QuantizedConcatV2")
+def joined(c, r, op):
+    dims, axis = sizes(r, 3), int(r.randint(-3, 3))
+    at = axis % 3
+    parts = [unsigned(c, r, dims[:at] + [int(r.randint(1, 4))] + dims[at + 1:]) for _ in range(r.randint(2, 5))]
+    y = c.node(op, [*parts, c.const(np.array(axis, I32)), *(p[1] for p in parts), *(p[2] for p in parts)], N=len(parts), T=BYTE)
+    gives(c, y, BYTE)

@@ -327,7 +327,7 @@ def blocks(c, r, op):
 
 @maker("SpaceToBatchND", "BatchToSpaceND")
 def batches(c, r, op):
-    block = [int(b) for b in r.randint(1, 4, r.randint(1, 3))]
+    block = [int(b) for b in r.randint(1, 4, r.randint(1, 4))]
     if op == "SpaceToBatchND":
         pads = r.randint(0, 3, (len(block), 2))
         sizes = [int(r.randint(1, 4)) * b for b in block]

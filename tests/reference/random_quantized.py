@@ -99,6 +99,11 @@ def gamma(c, r, op):
     c.gives(c.node(op, [c.either(maybe(r), (r.uniform(-6, 20, sizes(r, 2))).astype(F32))]), within=1e-5)
 
 
+@maker("BesselI0", "BesselI0e", "BesselI1", "BesselI1e")
+def bessel(c, r, op):
+    c.gives(c.node(op, [c.either(maybe(r), (r.uniform(-20, 20, sizes(r, 2)) * pick(r, 1, 1, 0.1)).astype(F32))]), within=1e-5)
+
+
 @maker("DenseBincount", "Bincount")
 def counts(c, r, op):
     dims = sizes(r, pick(r, 1, 2), 9)

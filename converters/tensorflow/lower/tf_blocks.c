@@ -2,13 +2,16 @@
 /* TensorFlow's operators that move the blocks of images: between space and depth, space and batch. */
 #include <string.h>
 
+#include "converters/lowering/emit.h"
+#include "converters/lowering/pads.h"
 #include "converters/lowering/shapes.h"
 #include "converters/tensorflow/lower/tf_lowerings.h"
 #include "converters/tensorflow/lower/windows.h"
 
 /* Larger ones cannot be right, and their sums and products stay within int64. */
 #define VALUE_MAX ((int64_t)1 << 30)
-#define BLOCK_AXES 2
+#define IMAGE_AXES 2 /* of blocks that the container's ops have */
+#define BLOCK_AXES 3
 
 static odlc_status read_block_size(const struct lower *l, int64_t *out)
 {
@@ -101,9 +104,9 @@ static struct shape image_shape(const struct shape *in, const struct blocks *b)
 static odlc_status lower_blocks(struct lower *l, const struct blocks *b, enum param_id border)
 {
     const struct shape in = build_type(l->b, b->x)->shape, image = image_shape(&in, b);
-    uint32_t added = BLOCK_AXES - b->axes;
-    int64_t size[BLOCK_AXES] = {1, 1}, pairs[BLOCK_AXES][2] = {{0}};
-    struct shape square = SHAPE(BLOCK_AXES, 2), shape = in;
+    uint32_t added = IMAGE_AXES - b->axes;
+    int64_t size[IMAGE_AXES] = {1, 1}, pairs[IMAGE_AXES][2] = {{0}};
+    struct shape square = SHAPE(IMAGE_AXES, 2), shape = in;
     bool same = shape_equal(&in, &image);
     tensor_id x = b->x, y;
     if (!same)
@@ -112,7 +115,7 @@ static odlc_status lower_blocks(struct lower *l, const struct blocks *b, enum pa
     memcpy(pairs + added, b->border, b->axes * sizeof *pairs);
     build_op(l->b, l->op, fw_node_label(l->node));
     build_in(l->b, x);
-    build_ints(l->b, PARAM_block_size, size, BLOCK_AXES);
+    build_ints(l->b, PARAM_block_size, size, IMAGE_AXES);
     build_tensor_ints(l->b, border, &square, pairs[0]);
     if (same)
         return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
@@ -123,16 +126,101 @@ static odlc_status lower_blocks(struct lower *l, const struct blocks *b, enum pa
     return build_reshape(l->b, y, &shape, lower_out_name(l, 0), &l->out[0]);
 }
 
+/* ---- blocks of volumes, for which there is no op: by Reshape and Transpose ---- */
+
+/* The batch, each axis of blocks as a number of blocks and their size, and the rest; or the sizes in front. */
+static struct shape parts_shape(const struct shape *in, const struct blocks *b, bool sizes_first)
+{
+    struct shape parts = {.rank = 2 * b->axes + 2};
+    const uint32_t last = parts.rank - 1;
+    parts.dims[last] = (int64_t)shape_count_range(in, b->axes + 1, in->rank);
+    parts.dims[sizes_first ? b->axes : 0] = in->dims[0];
+    for (uint32_t i = 0; i < b->axes; i++) {
+        parts.dims[sizes_first ? i : 2 + 2 * i] = b->size[i];
+        parts.dims[sizes_first ? b->axes + 1 + i : 1 + 2 * i] = in->dims[1 + i];
+    }
+    return parts;
+}
+
+/* From the order of the blocks in space to that of the batch. */
+static struct perm to_batch_order(const struct blocks *b)
+{
+    struct perm perm = perm_identity(2 * b->axes + 2);
+    perm.axis[b->axes] = 0;
+    for (uint32_t i = 0; i < b->axes; i++) {
+        perm.axis[i] = (uint8_t)(2 + 2 * i);
+        perm.axis[b->axes + 1 + i] = (uint8_t)(1 + 2 * i);
+    }
+    return perm;
+}
+
+static int64_t block_elements(const struct blocks *b)
+{
+    int64_t count = 1;
+    for (uint32_t i = 0; i < b->axes; i++)
+        count *= b->size[i];
+    return count;
+}
+
+static odlc_status space_to_batch_by_steps(struct lower *l, const struct blocks *b)
+{
+    struct emit s = {.l = l};
+    struct pads p = {.mode = MODE_CONSTANT};
+    const struct perm order = to_batch_order(b);
+    tensor_id x;
+    for (uint32_t i = 0; i < b->axes; i++) {
+        p.before[1 + i] = b->border[i][0];
+        p.after[1 + i] = b->border[i][1];
+    }
+    TRY(lower_padded(l, b->x, &p, step_name(l, "padded"), &x));
+    struct shape space = build_type(l->b, x)->shape, batch = space;
+    batch.dims[0] *= block_elements(b);
+    for (uint32_t i = 0; i < b->axes; i++) {
+        if (space.dims[1 + i] % b->size[i] != 0)
+            return lower_invalid(l, "block_shape", NULL, "%lld elements are no blocks of %lld",
+                                 (long long)space.dims[1 + i], (long long)b->size[i]);
+        space.dims[1 + i] /= b->size[i];
+        batch.dims[1 + i] = space.dims[1 + i];
+    }
+    const struct shape parts = parts_shape(&space, b, false);
+    x = emit_transpose(&s, emit_reshape(&s, x, &parts), &order);
+    return emit_give(&s, 0, emit_reshape(&s, x, &batch));
+}
+
+static odlc_status batch_to_space_by_steps(struct lower *l, const struct blocks *b)
+{
+    struct emit s = {.l = l};
+    struct shape space = build_type(l->b, b->x)->shape;
+    const struct perm order = to_batch_order(b), back = perm_inverse(&order);
+    if (space.dims[0] % block_elements(b) != 0)
+        return lower_invalid(l, "block_shape", NULL, "%lld elements of the batch are no blocks of %lld",
+                             (long long)space.dims[0], (long long)block_elements(b));
+    space.dims[0] /= block_elements(b);
+    const struct shape parts = parts_shape(&space, b, true);
+    tensor_id x = emit_transpose(&s, emit_reshape(&s, b->x, &parts), &back);
+    for (uint32_t i = 0; i < b->axes; i++)
+        space.dims[1 + i] *= b->size[i];
+    x = emit_reshape(&s, x, &space);
+    for (uint32_t i = 0; i < b->axes; i++) {
+        const int64_t dim = space.dims[1 + i], begin = b->border[i][0], end = dim - b->border[i][1];
+        if (begin > end)
+            return lower_invalid(l, "crops", NULL, "crops of %lld and %lld elements of %lld", (long long)begin,
+                                 (long long)b->border[i][1], (long long)dim);
+        x = emit_slice(&s, x, 1 + i, begin, end);
+    }
+    return emit_give(&s, 0, x);
+}
+
 odlc_status tf_space_to_batch(struct lower *l)
 {
     struct blocks b;
     TRY(read_blocks(l, "paddings", &b));
-    return lower_blocks(l, &b, PARAM_pad_amount);
+    return b.axes > IMAGE_AXES ? space_to_batch_by_steps(l, &b) : lower_blocks(l, &b, PARAM_pad_amount);
 }
 
 odlc_status tf_batch_to_space(struct lower *l)
 {
     struct blocks b;
     TRY(read_blocks(l, "crops", &b));
-    return lower_blocks(l, &b, PARAM_crops);
+    return b.axes > IMAGE_AXES ? batch_to_space_by_steps(l, &b) : lower_blocks(l, &b, PARAM_crops);
 }

@@ -58,6 +58,41 @@ odlc_status tf_binary(struct lower *l)
     return binary(l, l->op);
 }
 
+/* Whether a tensor is a constant integer without axes. */
+static bool is_known_int(const struct lower *l, tensor_id x, int64_t *out)
+{
+    uint64_t count;
+    if (!build_is_const(l->b, x) || build_rank(l->b, x) != 0 || !dtype_is_int(build_type(l->b, x)->dtype))
+        return false;
+    *out = build_const_as_ints(l->b, x, &count)[0];
+    return true;
+}
+
+/* Whether a tensor is the larger of a number and something, and the number is not below `least`. */
+static bool is_at_least(const struct lower *l, tensor_id x, int64_t least)
+{
+    const struct graph *g = l->b->graph;
+    const struct node *n = graph_producer(g, x);
+    int64_t number;
+    for (uint32_t i = 0; n && node_is(n, OP_ElementWiseMaximum) && i < 2; i++)
+        if (is_known_int(l, n->inputs[i], &number) && number >= least && build_rank(l->b, x) == 0)
+            return true;
+    return false;
+}
+
+/* Layers bound sizes to a range, which may have one number alone: min(6, max(6, x)) is 6. */
+odlc_status tf_minimum(struct lower *l)
+{
+    int64_t most;
+    for (uint32_t i = 0; l->n_in == 2 && i < 2; i++)
+        if (lower_in(l, i) != NO_TENSOR && lower_in(l, 1 - i) != NO_TENSOR && is_known_int(l, l->in[i], &most) &&
+            is_at_least(l, l->in[1 - i], most)) {
+            l->out[0] = l->in[i];
+            return ODLC_OK;
+        }
+    return binary(l, OP_ElementWiseMinimum);
+}
+
 static bool is_real(const struct lower *l, tensor_id x)
 {
     return dtype_is_float(build_type(l->b, x)->dtype);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TensorFlow operators that find something: NonMaxSuppression and its later forms, Where of one operand. */
+/* TensorFlow operators that find something: NonMaxSuppression and its later forms, Where of one operand, InTopK. */
 #include <float.h>
+#include <math.h>
 
 #include "converters/lowering/constants.h"
 #include "converters/lowering/emit.h"
 #include "converters/lowering/find.h"
 #include "converters/lowering/pads.h"
 #include "converters/lowering/shapes.h"
+#include "converters/tensorflow/lower/moving.h"
 #include "converters/tensorflow/lower/soft_suppression.h"
 #include "converters/tensorflow/lower/tf_lowerings.h"
 
@@ -145,4 +147,50 @@ odlc_status tf_where(struct lower *l)
         return lower_invalid(l, NULL, NULL, "the input has no axis");
     TRY(lower_nonzero(l, 0, "condition", &found));
     return build_cast(l->b, found.rows, DT_INT64, lower_out_name(l, 0), &l->out[0]);
+}
+
+/* ---- InTopK ---- */
+
+/* Of each row, whether all of it is finite: 1 or 0. */
+static tensor_id finite_rows(struct emit *s, tensor_id x)
+{
+    static const int64_t last = 1;
+    tensor_id size = emit_unary(s, OP_ElementWiseAbs, x);
+    tensor_id is_finite = emit_binary(s, OP_ElementWiseLess, size, emit_scalar(s, x, (double)INFINITY));
+    return emit_reduce(s, OP_ReduceMin, emit_cast(s, is_finite, DT_INT32), &last, 1, false);
+}
+
+/* Fewer than k are above the target's prediction: ties are in, as are k of them. Nothing is said of rows that are not
+ * all finite, and of targets that are no class. */
+odlc_status tf_in_top_k(struct lower *l)
+{
+    static const int64_t last = 1;
+    struct emit s = {.l = l};
+    tensor_id x, target, k;
+    int64_t given;
+    TRY(lower_need(l, 0, "predictions", &x));
+    TRY(lower_need(l, 1, "targets", &target));
+    const struct shape shape = build_type(l->b, x)->shape, rows = build_type(l->b, target)->shape;
+    if (shape.rank != 2 || rows.rank != 1 || rows.dims[0] != shape.dims[0])
+        return lower_invalid(l, NULL, NULL, "predictions %s and targets %s do not match",
+                             shape_text(l->diags->arena, &shape), shape_text(l->diags->arena, &rows));
+    TRY(lower_attr_int(l, "k", 0, &given));
+    target = emit_cast(&s, target, DT_INT32);
+    if (lower_in(l, 2) != NO_TENSOR)
+        k = emit_cast(&s, l->in[2], DT_INT32);
+    else
+        k = emit_scalar(&s, target, (double)min_i64(given, INT32_MAX));
+    if (shape_count(&shape) == 0)
+        return emit_give(&s, 0, lower_splat(l, step_name(l, "none"), DT_BOOL, &rows, 0));
+    target = emit_reshape(&s, target, &SHAPE(rows.dims[0], 1));
+    tensor_id is_target = emit_binary(&s, OP_ElementWiseEqual, emit_positions(&s, shape.dims[1]), target);
+    tensor_id is_class = emit_reduce(&s, OP_ReduceMax, emit_cast(&s, is_target, DT_INT32), &last, 1, false);
+    tensor_id chosen = emit_select(&s, is_target, x, emit_scalar(&s, x, 0));
+    tensor_id of_target = emit_reduce(&s, OP_ReduceSum, chosen, &last, 1, true);
+    tensor_id above = emit_cast(&s, emit_binary(&s, OP_ElementWiseGreater, x, of_target), DT_INT32);
+    tensor_id count = emit_reduce(&s, OP_ReduceSum, above, &last, 1, false);
+    tensor_id sure = emit_binary(&s, OP_ElementWiseMultiply, finite_rows(&s, x), is_class);
+    tensor_id is_sure = emit_binary(&s, OP_ElementWiseGreater, sure, emit_scalar(&s, sure, 0));
+    tensor_id is_in = emit_binary(&s, OP_ElementWiseLess, count, k);
+    return emit_give(&s, 0, emit_binary(&s, OP_ElementWiseAnd, is_sure, is_in));
 }

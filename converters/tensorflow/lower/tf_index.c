@@ -12,6 +12,7 @@
 #include "converters/lowering/shapes.h"
 #include "converters/lowering/emit.h"
 #include "converters/tensorflow/lower/lists.h"
+#include "converters/tensorflow/lower/moving.h"
 #include "converters/tensorflow/lower/tf_lowerings.h"
 #include "converters/tensorflow/lower/type_attribute.h"
 
@@ -86,11 +87,26 @@ odlc_status tf_gather(struct lower *l)
     return lower_gather_axis(l, data, indices, axis, lower_out_name(l, 0), &l->out[0]);
 }
 
+/* Coordinates of no axis: the whole tensor for each of them. */
+static odlc_status repeat_whole(struct lower *l, tensor_id data, const struct shape *coordinates)
+{
+    struct emit s = {.l = l};
+    const struct shape shape = build_type(l->b, data)->shape;
+    struct shape result = {.rank = 0};
+    if (!append_dims(&result, coordinates, 0, coordinates->rank - 1) || !append_dims(&result, &shape, 0, shape.rank))
+        return lower_unsupported(l, NULL, NULL, "the result has more than %d axes", MAX_RANK);
+    return emit_give(&s, 0, emit_broadcast(&s, data, &result));
+}
+
 odlc_status tf_gather_nd(struct lower *l)
 {
     tensor_id data, indices;
     int64_t batch_dims;
     TRY(lower_need(l, 0, "params", &data));
+    TRY(lower_need(l, 1, "indices", &indices));
+    const struct shape at = build_type(l->b, indices)->shape;
+    if (at.rank > 0 && at.dims[at.rank - 1] == 0)
+        return repeat_whole(l, data, &at);
     TRY(lower_attr_int(l, "batch_dims", 0, &batch_dims));
     TRY(lower_coordinates(l, 1, FROM_FRONT, &build_type(l->b, data)->shape, batch_dims, &indices));
     return lower_gather_slices(l, data, indices, batch_dims, lower_out_name(l, 0), &l->out[0]);
@@ -221,9 +237,28 @@ static odlc_status without_negatives(struct lower *l, int64_t depth, tensor_id *
     return s.status;
 }
 
+/* Of values that are computed: which position an index says is found by comparing. */
+static odlc_status choose_hot(struct lower *l, tensor_id indices, const struct hot *h, tensor_id on, tensor_id off)
+{
+    struct emit s = {.l = l};
+    const struct shape given = build_type(l->b, indices)->shape;
+    struct shape column = {.rank = 0}, line = {.rank = given.rank + 1};
+    uint32_t at;
+    TRY(lower_axis(l, "axis", h->axis, given.rank + 1, &at));
+    if (!append_dims(&column, &given, 0, at) || !append_dims(&column, &SHAPE(1), 0, 1) ||
+        !append_dims(&column, &given, at, given.rank))
+        return lower_unsupported(l, NULL, NULL, "the result has more than %d axes", MAX_RANK);
+    for (uint32_t i = 0; i < line.rank; i++)
+        line.dims[i] = i == at ? h->depth : 1;
+    tensor_id index = emit_reshape(&s, emit_cast(&s, indices, DT_INT32), &column);
+    tensor_id position = emit_reshape(&s, emit_positions(&s, h->depth), &line);
+    tensor_id is_hot = emit_binary(&s, OP_ElementWiseEqual, index, position);
+    return emit_give(&s, 0, emit_select(&s, is_hot, on, off));
+}
+
 odlc_status tf_one_hot(struct lower *l)
 {
-    tensor_id indices, on;
+    tensor_id indices, on, off;
     struct hot h;
     TRY(lower_hot_indices(l, 0, &indices));
     TRY(lower_one_int(l, 1, "depth", &h.depth));
@@ -231,9 +266,12 @@ odlc_status tf_one_hot(struct lower *l)
         return lower_unsupported(l, "depth", NULL, "the depth is %lld", (long long)h.depth);
     TRY(lower_need(l, 2, "on_value", &on));
     h.dtype = build_type(l->b, on)->dtype;
+    TRY(lower_need(l, 3, "off_value", &off));
+    TRY(lower_attr_int(l, "axis", -1, &h.axis));
+    if (!build_is_const(l->b, on) || !build_is_const(l->b, off))
+        return choose_hot(l, indices, &h, on, off);
     TRY(lower_one_float(l, 2, "on_value", &h.on));
     TRY(lower_one_float(l, 3, "off_value", &h.off));
-    TRY(lower_attr_int(l, "axis", -1, &h.axis));
     TRY(without_negatives(l, h.depth, &indices));
     return lower_hot(l, indices, &h);
 }

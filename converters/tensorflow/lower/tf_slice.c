@@ -214,12 +214,28 @@ static odlc_status read_paddings(const struct lower *l, uint32_t rank, struct pa
     return ODLC_OK;
 }
 
+/* A number that is computed, where a padded mask says that the input is not. */
+static odlc_status pad_with(struct lower *l, tensor_id in, struct pads *p, tensor_id value)
+{
+    struct emit s = {.l = l};
+    struct pads ring = *p;
+    tensor_id inside = lower_splat(l, step_name(l, "inside"), DT_INT32, &build_type(l->b, in)->shape, 1);
+    TRY(lower_pad_value(l, l->n_in, "constant_values", build_type(l->b, in)->dtype, p));
+    TRY(lower_pad_value(l, l->n_in, "constant_values", DT_INT32, &ring));
+    TRY(lower_padded(l, in, p, step_name(l, "padded"), &in));
+    TRY(lower_padded(l, inside, &ring, step_name(l, "mask"), &inside));
+    return emit_give(&s, 0, emit_select(&s, emit_cast(&s, inside, DT_BOOL), in, value));
+}
+
 odlc_status tf_pad(struct lower *l)
 {
     tensor_id in;
     struct pads p = {.mode = MODE_CONSTANT};
     TRY(lower_need(l, 0, "input", &in));
     TRY(read_paddings(l, build_rank(l->b, in), &p));
+    const tensor_id value = lower_in(l, 2);
+    if (value != NO_TENSOR && !build_is_const(l->b, value) && build_rank(l->b, value) == 0)
+        return pad_with(l, in, &p, value);
     TRY(lower_pad_value(l, 2, "constant_values", build_type(l->b, in)->dtype, &p));
     return lower_padded(l, in, &p, lower_out_name(l, 0), &l->out[0]);
 }

@@ -228,6 +228,18 @@ def bit_casts():
     c.refused("no op of the container cuts elements")
 
 
+def bessels():
+    """On both sides of 8, where the polynomial changes."""
+    values = np.concatenate([np.linspace(-21, 21, 85), [8.0, 7.999999, 8.000001, -8, 1e-6, -1e-20, 80, -60]]).astype(F32)
+    for op in ("BesselI0", "BesselI0e", "BesselI1", "BesselI1e"):
+        for low, high in ((0, 1), (1, 10), (10, 30), (30, 90)):
+            unary(op, values[(np.abs(values) >= low) & (np.abs(values) < high)], within=1e-6)
+        c = CASES.new(f"{op} of special values")
+        c.gives(c.node(op, [c.input(np.array([0, -0.0, NAN] + [INF, -INF, 1e30] * op.endswith("e"), F32))]))
+        c = CASES.new(f"{op} of halves")
+        c.gives(c.node(op, [c.input(np.array([0.5, 3, -1.5, 9], np.float16))]))
+
+
 def gammas():
     """Of numbers around the zeros and poles, near and far; whole numbers are exact in the reflection."""
     values = np.concatenate([np.arange(-6, 6, 0.15625), [1, 2, 1.4616321, 0.01, -0.01, 7, 33, 170.5, 1e4]]).astype(F32)
@@ -283,5 +295,6 @@ clips()
 bits()
 casts()
 bit_casts()
+bessels()
 gammas()
 others()

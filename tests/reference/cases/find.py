@@ -102,6 +102,60 @@ def padded_boxes():
         c.gives(c.node("Sum", [y[0], c.const(np.array([0], np.int32))]), c.node("Shape", [y[0]]))
 
 
+def combine(c, boxes, scores, per_class, most, iou=0.5, threshold=0.0, **attributes):
+    numbers = [np.int32(per_class), np.int32(most), np.float32(iou), np.float32(threshold)]
+    y = c.node("CombinedNonMaxSuppression", [boxes, scores, *map(c.const, numbers)], **attributes)
+    return [y[i] for i in range(4)]
+
+
+def combined():
+    """Of several classes: with boxes of their own or not, more and fewer than are asked for, of several batch elements."""
+    for constant in (False, True):
+        for own in (1, 3):
+            for per_class, most, more in ((4, 5, {}), (2, 20, {}), (9, 30, {"pad_per_class": True}), (3, 30, {"pad_per_class": True}),
+                                          (3, 4, {"pad_per_class": True, "clip_boxes": False}), (1, 1, {"clip_boxes": False})):
+                for batches in (1, 2):
+                    c = CASES.new(f"combined suppression {per_class} {most} {own} {batches} {more}, {constant=}")
+                    at = c.random([batches, 9, own, 4], np.float32, -0.5, 1.5)
+                    of = np.stack([c.source.permutation(27).reshape(9, 3) for _ in range(batches)]).astype(np.float32) / 16 - 0.25
+                    c.gives(*combine(c, c.either(constant, at), c.either(constant, of), per_class, most, 0.3, **more), within=0)
+    for threshold, iou in ((9.0, 0.5), (-np.inf, 1.0), (0.5, 0.0)):
+        for constant in (False, True):
+            c = CASES.new(f"combined suppression above {threshold} of overlaps {iou}, {constant=}")
+            of = (c.source.permutation(12).reshape(1, 6, 2) / 8 - 0.25).astype(np.float32)
+            c.gives(*combine(c, c.either(constant, [1, 6, 1, 4], low=0, high=1), c.either(constant, of), 5, 8, iou, threshold), within=0)
+    c = CASES.new("combined suppression of other classes")
+    combine(c, c.input([1, 6, 2, 4]), c.input([1, 6, 3]), 2, 4)
+    c.refused("boxes [1,6,2,4] and scores [1,6,3] do not match")
+    c = CASES.new("combined suppression that keeps nothing")
+    combine(c, c.input([1, 6, 1, 4]), c.input([1, 6, 3]), 0, 4)
+    c.refused("max_output_size_per_class is 0 and max_total_size 4")
+    c = CASES.new("combined suppression of no boxes")
+    combine(c, c.input([1, 0, 1, 4]), c.input([1, 0, 3]), 2, 4)
+    c.refused("there are no boxes")
+
+
+def in_top():
+    """With ties, with numbers that are none, and with targets that are no class."""
+    for op in ("InTopK", "InTopKV2"):
+        for k in (1, 2, 4, 9, 0):
+            for dtype in (np.int32, np.int64):
+                c = CASES.new(f"{op} {k} {np.dtype(dtype).name}")
+                x = np.round(c.random([12, 4], np.float32, -2, 2))
+                x[3, 1], x[4, 2], x[5, 0] = np.nan, np.inf, -np.inf
+                targets = c.source.randint(0, 4, 12).astype(dtype)
+                targets[6:9] = [-1, 4, 77]
+                x, at = c.input(x), c.input(targets)
+                c.gives(c.node(op, [x, at], k=k) if op == "InTopK" else c.node(op, [x, at, c.const(dtype(k))]))
+    c = CASES.new("InTopKV2 of a k that is not known")
+    c.gives(c.node("InTopKV2", [c.input([5, 6]), c.input([5], np.int32, 0, 5), c.input(np.array(2, np.int32))]))
+    c = CASES.new("InTopK of no classes and of no rows")
+    c.gives(c.node("InTopK", [c.input([3, 0]), c.input([3], np.int32, 0, 5)], k=2), c.node("InTopK", [c.input([0, 3]), c.input([0], np.int32)], k=2))
+    c = CASES.new("InTopK of other targets")
+    c.node("InTopK", [c.input([3, 4]), c.input([2], np.int32)], k=2)
+    c.refused("predictions [3,4] and targets [2] do not match")
+
+
 def positions():
     for given in ([5], [2, 3], [2, 2, 2], [1]):
         for dtype in (np.bool_, np.float32, np.int32, np.uint8):
@@ -164,6 +218,8 @@ def masked():
 boxes()
 soft_boxes()
 padded_boxes()
+combined()
+in_top()
 positions()
 different()
 masked()

@@ -102,9 +102,23 @@ def batches():
         c.gives(c.node("BatchToSpaceND", [c.node("Relu", [y]), ints(c, block), ints(c, pairs)]), within=0)
     c = CASES.new("space to batch of int32")
     c.gives(c.node("SpaceToBatchND", [c.input([1, 3, 4, 2], np.int32), ints(c, [2, 2]), ints(c, [[1, 0], [0, 0]])]))
-    c = CASES.new("blocks of three axes")
-    c.node("SpaceToBatchND", [c.input([1, 4, 4, 4, 2]), ints(c, [2, 2, 2]), ints(c, [[0, 0]] * 3)])
-    c.refused("blocks of 3 axes are not supported")
+    for block, pads, rest in (([2, 3, 2], [[1, 1], [0, 3], [0, 2]], [2]), ([2, 1, 2], [[0, 0], [2, 1], [1, 1]], []),
+                              ([3, 2, 1], [[1, 1], [0, 0], [0, 0]], [2, 3])):
+        c = CASES.new(f"blocks of three axes {block} {pads} {rest}")
+        y = c.node("SpaceToBatchND", [c.input([2, 4, 6, 4, *rest]), c.const(np.array(block, np.int32)), c.const(np.array(pads, np.int32))])
+        c.gives(y, c.node("BatchToSpaceND", [c.node("Neg", [y]), c.const(np.array(block, np.int32)), c.const(np.array(pads, np.int32))]), within=0)
+    c = CASES.new("blocks of three axes that do not fit")
+    c.node("SpaceToBatchND", [c.input([2, 4, 5, 4, 2]), c.const(np.full(3, 2, np.int32)), c.const(np.zeros([3, 2], np.int32))])
+    c.refused("5 elements are no blocks of 2")
+    c = CASES.new("a batch that is no blocks of three axes")
+    c.node("BatchToSpaceND", [c.input([12, 4, 5, 4, 2]), c.const(np.full(3, 2, np.int32)), c.const(np.zeros([3, 2], np.int32))])
+    c.refused("12 elements of the batch are no blocks of 8")
+    c = CASES.new("crops of more than blocks of three axes have")
+    c.node("BatchToSpaceND", [c.input([8, 1, 5, 4, 2]), c.const(np.full(3, 2, np.int32)), c.const(np.array([[2, 1], [0, 0], [0, 0]], np.int32))])
+    c.refused("crops of 2 and 1 elements of 2")
+    c = CASES.new("blocks of four axes")
+    c.node("SpaceToBatchND", [c.input([2, 4, 4, 4, 4, 2]), c.const(np.full(4, 2, np.int32)), c.const(np.zeros([4, 2], np.int32))])
+    c.refused("blocks of 4 axes are not supported")
     c = CASES.new("space to batch that does not divide")
     c.node("SpaceToBatchND", [c.input([1, 5, 4, 2]), ints(c, [2, 2]), ints(c, [[0, 0]] * 2)])
     c.refused("does not divide into blocks")
@@ -171,6 +185,36 @@ def patches():
     c.refused("a dilation of integers")
 
 
+def frames():
+    """One over another, over the border, beside the image, inside out; gray images, and colours that are given."""
+    boxes = np.array([[0.1, 0.2, 0.6, 0.9], [0.3, 0.3, 0.3, 0.3], [-0.5, 0.5, 0.5, 1.5], [0.5, -1, 2, 0.2], [0.8, 0.1, 0.2, 0.5],
+                      [0, 1.2, 1, 1.6], [0, 0, 1, 1], [-3, -3, -2, -2], [0.9, 0.9, 5, 5], [0.4, 0, 0.6, 1], [0.25, 0.75, 0.25, 1],
+                      [0.45, 0.55, 0.7, 0.6]], np.float32)
+    for channels in (1, 3, 4):
+        for constant in (False, True):
+            c = CASES.new(f"frames on {channels} channels, {constant=}")
+            at = c.either(constant, np.stack([boxes, boxes[::-1] * 0.75]))
+            c.gives(c.node("DrawBoundingBoxes", [c.input([2, 9, 11, channels]), at]), within=0)
+    for count, given in ((5, 3), (1, 4), (0, 3)):
+        c = CASES.new(f"frames of {count} colours of {given} channels")
+        c.gives(c.node("DrawBoundingBoxesV2", [c.input([1, 9, 11, 3]), c.input(boxes[None]), c.random_const([count, given])]), within=0)
+    c = CASES.new("frames on halves, and none")
+    c.gives(c.node("DrawBoundingBoxes", [c.input([1, 5, 4, 3], np.float16), c.input(boxes[None])]),
+            c.node("Neg", [c.node("DrawBoundingBoxes", [c.input([1, 5, 4, 3]), c.input([1, 0, 4])])]), within=0)
+    c = CASES.new("frames on more channels than colours have")
+    c.node("DrawBoundingBoxes", [c.input([1, 5, 4, 5]), c.input(boxes[None])])
+    c.refused("an image of 5 channels")
+    c = CASES.new("frames of too few colours")
+    c.node("DrawBoundingBoxesV2", [c.input([1, 5, 4, 3]), c.input(boxes[None]), c.random_const([4, 2])])
+    c.refused("colors [4,2] of 3 channels")
+    c = CASES.new("frames of another batch")
+    c.node("DrawBoundingBoxes", [c.input([2, 5, 4, 3]), c.input(boxes[None])])
+    c.refused("boxes [1,12,4] and images [2,5,4,3] do not match")
+    c = CASES.new("frames of too many pixels")
+    c.node("DrawBoundingBoxes", [c.placeholder("image", np.float32, [1, 20000, 20000, 1]), c.input([1, 1, 4])])
+    c.refused("pixels of 1 frames are more than 268435456")
+
+
 resized()
 regions()
 contrast()
@@ -178,3 +222,4 @@ formats()
 depth()
 batches()
 patches()
+frames()

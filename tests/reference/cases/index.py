@@ -43,6 +43,11 @@ def gathers():
     table = c.variable(c.random([5, 4]))
     c.gives(c.node("ResourceGatherNd", [table, c.input(np.array([[3, 1], [0, 2]], np.int32))], dtype=np.float32),
             c.node("VariableShape", [table], out_type=np.int64), within=0)
+    for given, rows in (([5, 4], [3]), ([2], [1]), ([2, 3], [])):
+        for constant in (False, True):
+            c = CASES.new(f"gather {given} at {rows} coordinates of no axis, {constant=}")
+            at = ints(c, np.zeros([*rows, 0]))
+            c.gives(c.node("GatherNd", [c.either(constant, given), at]), within=0)
     c = CASES.new("gather of a constant")
     c.gives(c.node("GatherV2", [c.random_const([5, 3]), ints(c, [4, 0]), ints(c, 0)]),
             c.node("GatherV2", [ints(c, [7, 8, 9]), ints(c, 2), ints(c, 0)]))
@@ -144,6 +149,12 @@ def one_hots():
             c = CASES.new(f"one hot of {np.dtype(dtype).name} by {np.dtype(index).name}")
             at = c.input(np.array([0, 2, 3, 5], index))
             c.gives(c.node("OneHot", [at, ints(c, 4), c.const(np.array(1, dtype)), c.const(np.array(0, dtype))]))
+    for given, axis in (([3, 2], -1), ([3, 2], 0), ([3, 2], 1), ([], -1), ([4], 0)):
+        for known in (None, "on", "off"):
+            for dtype in (np.float32, np.int32):
+                c = CASES.new(f"one hot of {given} along {axis}, {known} known, {np.dtype(dtype).name}")
+                values = [c.either(known == name, np.array(number, dtype)) for name, number in (("on", 3), ("off", -2))]
+                c.gives(c.node("OneHot", [c.input(given, np.int64, -1, 5), ints(c, 4), *values], axis=axis), within=0)
     for depth, on, part in ((0, 1, "the depth is 0"), (3, 2**24 + 1, "beyond float32")):
         c = CASES.new(f"one hot of depth {depth}, {on}")
         c.node("OneHot", [c.input([3], np.int32), ints(c, depth), ints(c, on), ints(c, 0)])

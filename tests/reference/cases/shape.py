@@ -80,7 +80,7 @@ def transposes():
 
 def concats():
     for shapes, axis in (([[2, 3], [2, 1]], 1), ([[2, 3], [4, 3], [1, 3]], 0), ([[2], [3]], -1), ([[2, 0, 3], [2, 4, 3]], -2),
-                         ([[0, 3], [0, 3]], 0), ([[1, 2, 2, 3], [1, 2, 2, 5]], 3)):
+                         ([[0, 3], [0, 2]], 1), ([[2, 3, 0], [2, 1, 0]], 1), ([[0, 3], [0, 3]], 0), ([[1, 2, 2, 3], [1, 2, 2, 5]], 3)):
         for constant in (False, True):
             c = CASES.new(f"concat {shapes} along {axis}, {constant=}")
             parts = [c.either(constant and i, shape) for i, shape in enumerate(shapes)]

@@ -212,9 +212,11 @@ def pads():
         c = CASES.new(f"pad by {paddings}")
         c.node("Pad", [c.input([3, 4]), ints(c, paddings)])
         c.refused(part)
-    c = CASES.new("pad with a number that is not known")
-    c.node("PadV2", [c.input([3]), ints(c, [[1, 1]]), c.input([], name="value")])
-    c.refused("fix it with --freeze_input value:0=FILE")
+    for given, paddings, dtype in (([3], [[1, 1]], np.float32), ([2, 3], [[0, 2], [1, 0]], np.int32), ([2, 3], [[0, 0], [0, 0]], np.float32),
+                                   ([1, 3, 3, 2], [[0, 0], [1, 2], [2, 1], [0, 0]], np.float16)):
+        for constant in (False, True):
+            c = CASES.new(f"pad {given} by {paddings} with a computed {np.dtype(dtype).name}, {constant=}")
+            c.gives(c.node("PadV2", [c.either(constant, given, dtype), ints(c, paddings), c.input([], dtype)]), within=0)
 
 
 def turns():

@@ -51,6 +51,19 @@ def counts():
         c = CASES.new(f"DenseBincount with weights of {dtype.__name__}")
         x = [c.input([6], I64, low=0, high=3), c.const(np.array(4, I64)), c.input([6], dtype)]
         c.gives(c.node("DenseBincount", x, Tidx=I64, T=dtype))
+    for least, most in ((6, 6), (7, 6)):
+        for turned in (False, True):
+            c = CASES.new(f"DenseBincount of a size between {least} and {most}, {turned=}")
+            x = c.input([2, 4], I32, low=0, high=5)
+            size = c.node("AddV2", [c.node("Max", [x, c.const(np.array([0, 1], I32))]), c.const(np.array(1, I32))])
+            size = c.node("Maximum", [size, c.const(np.array(least, I32))][::-1 if turned else 1])
+            size = c.node("Minimum", [size, c.const(np.array(most, I32))][::-1 if turned else 1])
+            c.gives(c.node("DenseBincount", [x, size, c.const(NONE)], binary_output=True))
+    c = CASES.new("DenseBincount of a size between 2 and 6")
+    x = c.input([2, 4], I32, name="numbers")
+    size = c.node("Maximum", [c.node("Max", [x, c.const(np.array([0, 1], I32))]), c.const(np.array(2, I32))])
+    c.node("DenseBincount", [x, c.node("Minimum", [size, c.const(np.array(6, I32))]), c.const(NONE)])
+    c.refused("input 1 (size) is not a constant")
     c = CASES.new("DenseBincount of nothing")
     c.gives(c.node("DenseBincount", [c.const(np.zeros([2, 0], I32)), c.const(np.array(3, I32)), c.const(NONE)]))
     c = CASES.new("DenseBincount of weights that are infinite or none")
