@@ -630,6 +630,28 @@ START_TEST(zeros_keep_their_sign_and_no_number_stays_none)
 }
 END_TEST
 
+/* Of types that kernels compute with, and of others: of each a few elements, which stay as they are stored. */
+START_TEST(elements_of_any_type_are_reshaped)
+{
+    static const enum dtype dtypes[] = {DT_FLOAT64, DT_UINT64, DT_INT64, DT_BFLOAT16, DT_INT4, DT_UFXP4, DT_BOOL};
+    for (size_t i = 0; i < COUNT_OF(dtypes); i++) {
+        const char *name = dtype_info(dtypes[i])->name;
+        const tensor_id x = input(name, dtypes[i], SHAPE(2, 3));
+        tensor_id out;
+        build_op(&b, OP_Reshape, arena_printf(arena, "reshape.%s", name));
+        build_in(&b, x);
+        build_ints(&b, PARAM_shape, (const int64_t[]){3, 2}, 2);
+        ck_assert_int_eq(build_end(&b, arena_printf(arena, "out.%s", name), &out), ODLC_OK);
+        struct executor *e = prepare(out);
+        uint8_t *bytes = e->buffers[x].data, expected[6 * sizeof(double)];
+        const size_t size = 6 * dtype_size(dtypes[i]);
+        for (size_t k = 0; k < size; k++)
+            bytes[k] = expected[k] = dtypes[i] == DT_BOOL ? k % 2 : (uint8_t)(k % 7);
+        ck_assert_mem_eq(run(e, out), expected, size);
+    }
+}
+END_TEST
+
 /* Equal elements in the order of their places; what is no number is the best for TopK, and nothing for Argmax but at
  * the beginning. */
 START_TEST(ties_and_no_numbers_are_found_as_by_the_reference)
@@ -700,6 +722,7 @@ int main(void)
     tcase_add_test(tc, programs_that_are_not_built_say_why);
     tcase_add_test(tc, ties_and_no_numbers_are_found_as_by_the_reference);
     tcase_add_test(tc, the_last_update_of_an_element_stays);
+    tcase_add_test(tc, elements_of_any_type_are_reshaped);
     tcase_add_test(tc, zeros_keep_their_sign_and_no_number_stays_none);
     suite_add_tcase(suite, tc);
     SRunner *runner = srunner_create(suite);
