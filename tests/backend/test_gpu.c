@@ -14,6 +14,7 @@
 #include "build/build.h"
 #include "ir/quant.h"
 #include "op/op.h"
+#include "op/slices.h"
 #include "gpu_facts.h"
 #include "runtime/device_ops.h"
 #include "runtime/executor.h"
@@ -631,6 +632,30 @@ START_TEST(zeros_keep_their_sign_and_no_number_stays_none)
 }
 END_TEST
 
+/* As by a sum that is a float16: 2048 + 1 is 2048. */
+START_TEST(updates_of_halves_are_rounded_one_by_one)
+{
+    enum { UPDATES = 8 };
+    const uint16_t one = 0x3C00, many = 0x6800; /* 2048 */
+    const tensor_id x = input("x", DT_FLOAT16, SHAPE(1)), at = input("at", DT_INT32, SHAPE(UPDATES));
+    const tensor_id updates = input("updates", DT_FLOAT16, SHAPE(UPDATES));
+    tensor_id out;
+    build_op(&b, OP_ScatterElements, "scatter");
+    build_in(&b, x);
+    build_in(&b, at);
+    build_in(&b, updates);
+    build_int(&b, PARAM_reduction, SCATTER_ADD);
+    ck_assert_int_eq(build_end(&b, "out", &out), ODLC_OK);
+    struct executor *e = prepare(out);
+    memcpy(e->buffers[x].data, &many, sizeof(many));
+    for (size_t i = 0; i < UPDATES; i++) {
+        ((int32_t *)e->buffers[at].data)[i] = 0;
+        ((uint16_t *)e->buffers[updates].data)[i] = one;
+    }
+    ck_assert_mem_eq(run(e, out), &many, sizeof(many));
+}
+END_TEST
+
 /* Whatever a device converts it to. */
 START_TEST(no_number_is_the_integer_zero)
 {
@@ -756,6 +781,7 @@ int main(void)
     tcase_add_test(tc, the_last_update_of_an_element_stays);
     tcase_add_test(tc, elements_of_any_type_are_reshaped);
     tcase_add_test(tc, no_number_is_the_integer_zero);
+    tcase_add_test(tc, updates_of_halves_are_rounded_one_by_one);
     tcase_add_test(tc, zeros_keep_their_sign_and_no_number_stays_none);
     suite_add_tcase(suite, tc);
     SRunner *runner = srunner_create(suite);
