@@ -12,7 +12,9 @@
 #include "backend/gpu/gpu_step.h"
 #include "backend/gpu/gpu_weights.h"
 #include "build/build.h"
+#include "ir/quant.h"
 #include "op/op.h"
+#include "op/slices.h"
 #include "gpu_facts.h"
 #include "runtime/device_ops.h"
 #include "runtime/executor.h"
@@ -630,6 +632,83 @@ START_TEST(zeros_keep_their_sign_and_no_number_stays_none)
 }
 END_TEST
 
+/* As by a sum that is a float16: 2048 + 1 is 2048. */
+START_TEST(updates_of_halves_are_rounded_one_by_one)
+{
+    enum { UPDATES = 8 };
+    const uint16_t one = 0x3C00, many = 0x6800; /* 2048 */
+    const tensor_id x = input("x", DT_FLOAT16, SHAPE(1)), at = input("at", DT_INT32, SHAPE(UPDATES));
+    const tensor_id updates = input("updates", DT_FLOAT16, SHAPE(UPDATES));
+    tensor_id out;
+    build_op(&b, OP_ScatterElements, "scatter");
+    build_in(&b, x);
+    build_in(&b, at);
+    build_in(&b, updates);
+    build_int(&b, PARAM_reduction, SCATTER_ADD);
+    ck_assert_int_eq(build_end(&b, "out", &out), ODLC_OK);
+    struct executor *e = prepare(out);
+    memcpy(e->buffers[x].data, &many, sizeof(many));
+    for (size_t i = 0; i < UPDATES; i++) {
+        ((int32_t *)e->buffers[at].data)[i] = 0;
+        ((uint16_t *)e->buffers[updates].data)[i] = one;
+    }
+    ck_assert_mem_eq(run(e, out), &many, sizeof(many));
+}
+END_TEST
+
+/* Whatever a device converts it to. */
+START_TEST(no_number_is_the_integer_zero)
+{
+    const float values[] = {NAN, 1e30F, -1e30F, -2.75F};
+    const int64_t longs[] = {0, INT64_MAX, INT64_MIN, -2};
+    const int32_t ints[] = {0, INT32_MAX, INT32_MIN, -2};
+    const uint8_t bytes[] = {0, 255, 0, 0}, roots[] = {0, 116, 132, 100};
+    const int8_t squares[] = {-16, 16, 64, 0};
+    const struct {
+        enum dtype dtype;
+        const void *expected;
+    } casts[] = {{DT_INT64, longs}, {DT_INT32, ints}, {DT_UINT8, bytes}};
+    const tensor_id x = input("x", DT_FLOAT32, SHAPE(4)), square = input("square", DT_SFXP8, SHAPE(4));
+    for (size_t i = 0; i < COUNT_OF(casts); i++) {
+        tensor_id out;
+        ck_assert_int_eq(build_cast(&b, x, casts[i].dtype, dtype_info(casts[i].dtype)->name, &out), ODLC_OK);
+        struct executor *e = prepare(out);
+        memcpy(e->buffers[x].data, values, sizeof(values));
+        ck_assert_mem_eq(run(e, out), casts[i].expected, 4 * dtype_size(casts[i].dtype));
+    }
+    const double scale = 0.0625, zeros[] = {0, 100};
+    const tensor_id root = unary(OP_ElementWiseSquareRoot, "root", square);
+    graph_set_dtype(g, root, DT_UFXP8);
+    graph_tensor(g, square)->quant = quant_create(arena, DT_SFXP8, &scale, &zeros[0], 1, false, 0);
+    graph_tensor(g, root)->quant = quant_create(arena, DT_UFXP8, &scale, &zeros[1], 1, false, 0);
+    struct executor *e = prepare(root);
+    memcpy(e->buffers[square].data, squares, sizeof(squares));
+    ck_assert_mem_eq(run(e, root), roots, sizeof(roots));
+}
+END_TEST
+
+/* Of types that kernels compute with, and of others: of each a few elements, which stay as they are stored. */
+START_TEST(elements_of_any_type_are_reshaped)
+{
+    static const enum dtype dtypes[] = {DT_FLOAT64, DT_UINT64, DT_INT64, DT_BFLOAT16, DT_INT4, DT_UFXP4, DT_BOOL};
+    for (size_t i = 0; i < COUNT_OF(dtypes); i++) {
+        const char *name = dtype_info(dtypes[i])->name;
+        const tensor_id x = input(name, dtypes[i], SHAPE(2, 3));
+        tensor_id out;
+        build_op(&b, OP_Reshape, arena_printf(arena, "reshape.%s", name));
+        build_in(&b, x);
+        build_ints(&b, PARAM_shape, (const int64_t[]){3, 2}, 2);
+        ck_assert_int_eq(build_end(&b, arena_printf(arena, "out.%s", name), &out), ODLC_OK);
+        struct executor *e = prepare(out);
+        uint8_t *bytes = e->buffers[x].data, expected[6 * sizeof(double)];
+        const size_t size = 6 * dtype_size(dtypes[i]);
+        for (size_t k = 0; k < size; k++)
+            bytes[k] = expected[k] = dtypes[i] == DT_BOOL ? k % 2 : (uint8_t)(k % 7);
+        ck_assert_mem_eq(run(e, out), expected, size);
+    }
+}
+END_TEST
+
 /* Equal elements in the order of their places; what is no number is the best for TopK, and nothing for Argmax but at
  * the beginning. */
 START_TEST(ties_and_no_numbers_are_found_as_by_the_reference)
@@ -700,6 +779,9 @@ int main(void)
     tcase_add_test(tc, programs_that_are_not_built_say_why);
     tcase_add_test(tc, ties_and_no_numbers_are_found_as_by_the_reference);
     tcase_add_test(tc, the_last_update_of_an_element_stays);
+    tcase_add_test(tc, elements_of_any_type_are_reshaped);
+    tcase_add_test(tc, no_number_is_the_integer_zero);
+    tcase_add_test(tc, updates_of_halves_are_rounded_one_by_one);
     tcase_add_test(tc, zeros_keep_their_sign_and_no_number_stays_none);
     suite_add_tcase(suite, tc);
     SRunner *runner = srunner_create(suite);

@@ -88,13 +88,15 @@ static const char *refuse_reshape(const struct gpu *gpu, const struct graph *g, 
     return gpu_moves_raw(g, n) ? gpu_refuse_sizes(g, n) : "its operands differ in type or encoding";
 }
 
-/* But where the precision mode gives them different types. */
+/* But where both are seen, or the precision mode gives them different types. */
 static odlc_status prepare_reshape(struct gpu_making *m)
 {
+    const struct gpu_operand y = gpu_output(m, 0);
+    const struct shape all = SHAPE((int64_t)shape_count(&y.shape));
+    const struct gpu_walk walk = gpu_walk_over(&all, 2, (int64_t[2][MAX_RANK]){{1}, {1}});
     struct gpu_operand x;
     TRY(gpu_input(m, 0, 0, &x));
-    m->math = dtype_is_float(x.dtype) ? GPU_MATH_FLOAT : GPU_MATH_INT;
-    return map(m, &x, &(struct gpu_chain){.count = 0});
+    return gpu_move(m, &x, &y, &walk);
 }
 
 const struct gpu_op gpu_reshape = {

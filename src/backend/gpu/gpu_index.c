@@ -229,6 +229,8 @@ static odlc_status prepare_scatter(struct gpu_making *m)
     add_type(m, "X", &s.x);
     add_type(m, "Z", &s.updates);
     add_type(m, "O", &s.out);
+    if (reduces(gpu_node(m, 0)) && node_output(m->scope->graph, gpu_node(m, 0), 0)->type->dtype == DT_FLOAT16)
+        gpu_option(m, "-DROUNDS");
     TRY(gpu_call_begin(m, "index", "scatter", &call));
     gpu_arg(m, call, &s.x);
     gpu_arg(m, call, &s.updates);

@@ -127,11 +127,12 @@ static inline void store_flag(global flag *p, int i, real v)
     p[i] = v != 0;
 }
 
-/* Of integers the low bits stay; reals are truncated, and saturated. */
+/* Of integers the low bits stay; reals are truncated, and saturated. What is no number is 0, which devices may convert to
+ * something else: NVIDIA's make the least integer of a double's. */
 #ifdef INT_MATH
 #define TO_INTEGER(type, v) ((type)(v))
 #else
-#define TO_INTEGER(type, v) convert_##type##_sat(v)
+#define TO_INTEGER(type, v) (IS_NAN(v) ? (type)0 : convert_##type##_sat(v))
 #endif
 
 #define INTEGERS(type)                                             \

@@ -38,16 +38,16 @@ static inline void store_fixed(int type, global void *p, int i, double v)
 {
     switch (type) {
     case SIGNED_8:
-        ((global char *)p)[i] = convert_char_sat(v);
+        ((global char *)p)[i] = TO_INTEGER(char, v);
         break;
     case UNSIGNED_8:
-        ((global uchar *)p)[i] = convert_uchar_sat(v);
+        ((global uchar *)p)[i] = TO_INTEGER(uchar, v);
         break;
     case SIGNED_16:
-        ((global short *)p)[i] = convert_short_sat(v);
+        ((global short *)p)[i] = TO_INTEGER(short, v);
         break;
     default:
-        ((global ushort *)p)[i] = convert_ushort_sat(v);
+        ((global ushort *)p)[i] = TO_INTEGER(ushort, v);
     }
 }
 

@@ -64,7 +64,8 @@ static inline real reduced(int kind, real a, real b)
     return kind == ADD ? a + b : kind == MULTIPLY ? a * b : a > b || IS_NAN(a) ? a : b;
 }
 
-/* Each element with its updates in the order of the indices; the last one stays where they are not reduced. */
+/* Each element with its updates in the order of the indices; the last one stays where they are not reduced. ROUNDS: each
+ * update is stored, as the reference does with float16. */
 #ifdef KERNEL_scatter
 kernel void scatter(global const X *x, global const Z *updates, global O *out, global const int *first,
                     global const int *next, int count, int kind)
@@ -87,6 +88,10 @@ kernel void scatter(global const X *x, global const Z *updates, global O *out, g
         more = least != INT_MAX;
         v = more ? reduced(kind, v, LOAD(Z, updates, least)) : v;
         last = least;
+#ifdef ROUNDS
+        STORE(O, out, i, v);
+        v = LOAD(O, out, i);
+#endif
     }
     STORE(O, out, i, v);
 }
