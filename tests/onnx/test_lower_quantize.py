@@ -384,6 +384,25 @@ def test_tables(checks):
     checks.equal("ops of a small table", c and [o.type for o in c.ops], ["Gather"])
 
 
+def test_reshaped_channels(checks):
+    """Scales of channels stay with their axis, whichever it becomes."""
+    q, scale = np.random.default_rng(5).integers(-128, 128, (1, 6, 40)).astype("i1"), f4(2.0 ** np.arange(-6, 0))
+    m = Model(opset=13)
+    m.tensor("q", INT8, q.shape, raw=q.tobytes())
+    m.tensor("scale", FLOAT, [6], scale.tolist())
+    m.tensor("zero", INT8, [6], raw=bytes(6))
+    m.tensor("dims", INT64, [2], raw=np.array([6, 40]).tobytes())
+    m.input("x", FLOAT, [3, 40])
+    m.node("DequantizeLinear", ["q", "scale", "zero"], ["d"], axis=1)
+    m.node("Reshape", ["d", "dims"], ["w"])
+    m.node("Gemm", ["x", "w"], ["y"], transB=1)
+    m.output("y", FLOAT, [3, 6])
+    x = f4(np.arange(120).reshape(3, 40) % 17 - 8)
+    c = run_model(checks, "reshaped channels", m, {"x": x}, {"y": x @ (q[0] * scale[:, None]).T})
+    weights = c and c.tensors[c.ops[0].inputs[1]]
+    checks.equal("reshaped channels: weights", c and (weights.dtype, weights.encodings), ("SFXP_8", [(float(s), 0) for s in scale]))
+
+
 def main():
     checks = Checks()
     if np is None:
