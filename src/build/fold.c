@@ -175,20 +175,21 @@ static odlc_status compute_in_parts(struct graph *g, const struct node *n, struc
     return *done ? fold_cut(g, n, &cut, diags, views) : ODLC_OK;
 }
 
-/* A reduction that leaves no axis to be cut along is two: one that leaves the first axis, and one along that. */
+/* A node that leaves no axis to be cut along is two: one that leaves an axis, and one along that. */
 static odlc_status compute_in_steps(struct graph *g, const struct node *n, struct diags *diags, struct view *views,
                                     bool *done)
 {
     struct node first, last;
-    struct view rows;
-    *done = n->op->combine != OP_CUSTOM && split_reduction(g, n, &first, &last);
+    struct view between;
+    *done = n->op->combine != OP_CUSTOM ? split_reduction(g, n, &first, &last) : split_axes(g, n, &first, &last);
     if (!*done)
         return ODLC_OK;
-    TRY(compute_in_parts(g, &first, diags, &rows, done));
+    TRY(compute_in_parts(g, &first, diags, &between, done));
     if (!*done)
         return ODLC_OK;
-    make_constant(g, first.outputs[0], &rows);
-    return compute_small(g, &last, diags, views, done);
+    make_constant(g, first.outputs[0], &between);
+    TRY(compute_small(g, &last, diags, views, done));
+    return *done ? ODLC_OK : compute_in_parts(g, &last, diags, views, done);
 }
 
 /* The value of a view whose elements a Reshape would need in another order. */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ir/quant.h"
 #include "kernel/eval.h"
 #include "op/axes.h"
 #include "op/op.h"
@@ -78,6 +79,37 @@ static void set_axes(struct graph *g, struct node *n, uint32_t axes)
     node_set_ints(g, n, PARAM_axes, &count, listed);
 }
 
+/* Two nodes with params of their own, the second of which reads a new tensor that the first gives. */
+static void make_two(struct graph *g, const struct node *n, const struct type *between, struct node *first,
+                     struct node *last)
+{
+    tensor_id *id = arena_new(g->arena, tensor_id);
+    *id = graph_add_tensor(g, node_output(g, n, 0)->name, TENSOR_NATIVE, between);
+    graph_tensor(g, *id)->quant = node_input(g, n, 0)->quant;
+    *last = *first = *n;
+    first->outputs = last->inputs = id;
+    first->params = arena_array(g->arena, struct packed_param, n->op->n_params);
+    last->params = arena_array(g->arena, struct packed_param, n->op->n_params);
+    memcpy(first->params, n->params, n->op->n_params * sizeof *n->params);
+    memcpy(last->params, n->params, n->op->n_params * sizeof *n->params);
+}
+
+bool split_axes(struct graph *g, const struct node *n, struct node *first, struct node *last)
+{
+    const struct tensor *in = node_input(g, n, 0), *result = node_output(g, n, 0);
+    const struct shape *shape = &in->type->shape;
+    struct type between = *result->type;
+    uint32_t left = 0;
+    while (left < shape->rank && shape->dims[left] <= 1)
+        left++;
+    if (!n->op->along || left == shape->rank || between.shape.rank != shape->rank || between.dtype != in->type->dtype ||
+        !quant_equal(in->quant, result->quant))
+        return false;
+    between.shape.dims[left] = shape->dims[left];
+    make_two(g, n, &between, first, last);
+    return n->op->along(g, first, ~(1u << left)) && n->op->along(g, last, 1u << left);
+}
+
 bool split_reduction(struct graph *g, const struct node *n, struct node *first, struct node *last)
 {
     const struct type in = *node_input(g, n, 0)->type;
@@ -90,12 +122,7 @@ bool split_reduction(struct graph *g, const struct node *n, struct node *first, 
     if (left == in.shape.rank || axes == 0)
         return false;
     const struct type type = {in.dtype, reduced_shape(&in.shape, axes, true)};
-    tensor_id *rows = arena_new(g->arena, tensor_id);
-    *rows = graph_add_tensor(g, node_output(g, n, 0)->name, TENSOR_NATIVE, &type);
-    *last = *first = *n;
-    first->outputs = last->inputs = rows;
-    first->params = arena_array(g->arena, struct packed_param, n->op->n_params);
-    memcpy(first->params, n->params, n->op->n_params * sizeof *n->params);
+    make_two(g, n, &type, first, last);
     set_axes(g, first, axes);
     node_set_int(first, PARAM_keep_dims, 1);
     last->op = op_row(n->op->combine);

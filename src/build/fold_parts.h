@@ -24,6 +24,9 @@ odlc_status fold_cut(struct graph *g, const struct node *n, const struct cut *cu
 /* A reduction along all axes as two: `first`, whose result is a new tensor of the graph, leaves an axis for which
  * cut_node may cut, and `last` reduces along that. False when the reduction is along one axis. */
 bool split_reduction(struct graph *g, const struct node *n, struct node *first, struct node *last);
+/* A node that does something along several axes by itself as two: `first`, whose result is a new tensor of the graph,
+ * does so along all but one of them, and `last` along that: cut_node may cut both. */
+bool split_axes(struct graph *g, const struct node *n, struct node *first, struct node *last);
 /* Puts the value of a constant into the graph's spill: nothing is pending on *out. */
 odlc_status spill_constant(struct graph *g, const struct tensor *t, struct diags *diags, struct view *out) MUST_USE;
 

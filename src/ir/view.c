@@ -92,11 +92,25 @@ static bool axis_stays(const struct view *view, uint32_t axis, const struct shap
     return true;
 }
 
+/* The axis of the new shape that an axis of the source is: as long, and with as many elements behind each index. The
+ * new rank: none is. */
+static uint32_t axis_after(const struct view *view, uint32_t axis, const struct shape *shape)
+{
+    const uint64_t behind = shape_count_range(&view->shape, axis + 1, view->shape.rank);
+    uint32_t i = 0;
+    while (i < shape->rank &&
+           (shape->dims[i] != view->shape.dims[axis] || shape_count_range(shape, i + 1, shape->rank) != behind))
+        i++;
+    return i;
+}
+
 bool view_reshape(struct view *view, const struct shape *shape)
 {
-    bool moves = !perm_is_identity(&view->perm), per_axis = view->scale && view->scale_axis != SCALE_WHOLE;
-    if ((moves || (per_axis && !axis_stays(view, view->scale_axis, shape))) && !(view->splat && !view->scale))
+    const bool moves = !perm_is_identity(&view->perm), per_axis = view->scale && view->scale_axis != SCALE_WHOLE;
+    const uint32_t scale_axis = per_axis ? axis_after(view, view->scale_axis, shape) : view->scale_axis;
+    if ((moves || (per_axis && scale_axis == shape->rank)) && !(view->splat && !view->scale))
         return false;
+    view->scale_axis = scale_axis;
     if (view->given && view->given->per_axis && !axis_stays(view, view->given->axis, shape))
         view->given = NULL;
     view->shape = *shape;

@@ -58,7 +58,8 @@ uint64_t view_size(const struct view *view, enum dtype as);
 /* Composes another permutation onto the view. */
 void view_permute(struct view *view, const struct perm *perm);
 /* Gives the value another shape of the same count without touching bytes; false when a pending permutation or a scale
- * of an axis that would not stay stands in the way. Encodings that are given along such an axis are lost. */
+ * of an axis that would be none stands in the way. Encodings that are given along an axis that does not stay are lost.
+ */
 bool view_reshape(struct view *view, const struct shape *shape);
 
 /* The view of indices [first, first + count) of an axis of the value. Source elements that lie apart, or in a file, are

@@ -29,17 +29,12 @@ static void *element_at(const void *elements, enum dtype dtype, uint64_t index)
 
 /* The reals of quantized tensors are float32, as they are in the models that these come from: a quotient half way
  * between two integers stays what it is there. */
-struct buffer buffer_widen(const struct buffer *b, enum dtype to, struct arena *scratch)
+void buffer_read(const struct buffer *b, enum dtype to, void *out)
 {
-    struct buffer wide = *b;
     uint64_t count = shape_count(&b->shape);
-    if (!b->data || to == b->dtype)
-        return wide;
-    wide.dtype = to;
-    wide.data = arena_calloc(scratch, count, dtype_size(to));
     if (!is_quantized(b)) {
-        convert_elements(wide.data, to, b->data, b->dtype, count);
-        return wide;
+        convert_elements(out, to, b->data, b->dtype, count);
+        return;
     }
     double real[BLOCK];
     for (uint64_t done = 0, n; done < count; done += n) {
@@ -49,8 +44,18 @@ struct buffer buffer_widen(const struct buffer *b, enum dtype to, struct arena *
             const struct encoding *e = buffer_encoding(b, done + i);
             real[i] = (double)(float)((real[i] + e->offset) * e->scale);
         }
-        convert_elements(element_at(wide.data, to, done), to, real, DT_FLOAT64, n);
+        convert_elements(element_at(out, to, done), to, real, DT_FLOAT64, n);
     }
+}
+
+struct buffer buffer_widen(const struct buffer *b, enum dtype to, struct arena *scratch)
+{
+    struct buffer wide = *b;
+    if (!b->data || to == b->dtype)
+        return wide;
+    wide.dtype = to;
+    wide.data = arena_calloc(scratch, shape_count(&b->shape), dtype_size(to));
+    buffer_read(b, to, wide.data);
     return wide;
 }
 

@@ -16,8 +16,9 @@ struct buffer {
 
 /* The encoding of element i of a buffer that has encodings; per-axis ones follow their axis. */
 const struct encoding *buffer_encoding(const struct buffer *b, uint64_t i);
-/* The elements as floats, doubles or int64 (`to`), dequantized where the buffer has encodings; in scratch, or the
- * buffer itself when nothing changes. */
+/* Writes the elements as ones of another type, dequantized where the buffer has encodings. */
+void buffer_read(const struct buffer *b, enum dtype to, void *out);
+/* The same for floats, doubles or int64 (`to`), in scratch; or the buffer itself when nothing changes. */
 struct buffer buffer_widen(const struct buffer *b, enum dtype to, struct arena *scratch);
 /* The way back: fills b->data from a wide buffer of the same shape, quantizing (saturating) where b has encodings. */
 void buffer_narrow(const struct buffer *wide, struct buffer *b);

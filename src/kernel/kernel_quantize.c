@@ -30,8 +30,7 @@ odlc_status kernel_dequantize(const struct kernel *k)
 {
     if (!k->in[0].quant)
         return ODLC_ERR_UNSUPPORTED;
-    struct buffer wide = buffer_widen(&k->in[0], DT_FLOAT64, k->scratch);
-    buffer_narrow(&wide, &k->out[0]);
+    buffer_read(&k->in[0], k->out[0].dtype, k->out[0].data);
     return ODLC_OK;
 }
 

@@ -50,6 +50,10 @@ typedef bool permute_fn(struct graph *g, struct node *n, const struct perm *perm
 typedef bool cut_fn(const struct graph *g, struct node *n, uint32_t axis, uint32_t input, uint32_t *in_axis);
 #define NOT_CUT UINT32_MAX
 
+/* Of operators that do something along each axis by itself: rewrites the params so that the node does so along the axes
+ * of the mask alone. False where no params say that, which may have changed some. NULL in the row: never. */
+typedef bool along_fn(struct graph *g, struct node *n, uint32_t axes);
+
 /* What passes may put into an operator that computes W ∗ x + b, with weights W as input 1 and a bias b, where there is
  * one, as input 2. */
 enum layer_kind {
@@ -76,6 +80,7 @@ struct op {
     permute_fn *permute;
     uint32_t permuted; /* mask of the inputs that carry the permuted axes; 0 means all */
     cut_fn *cut;
+    along_fn *along;
     enum op_id combine; /* of a reduction: reduces further what this one gives along some of its axes; or OP_CUSTOM */
     /* Multiply-accumulates per inference; NULL: 0. Of any operands whose number is the row's: a container may give them
        shapes that no rule would. */

@@ -167,6 +167,32 @@ static odlc_status infer_scatter_nd(const struct infer *c)
     return infer_scatter(c, &updates, SCATTER_MUL);
 }
 
+/* Along a batch, along indices, or along the axes of slices. */
+static bool cut_gather_nd(const struct graph *g, struct node *n, uint32_t axis, uint32_t input, uint32_t *in_axis)
+{
+    const struct shape *data = &node_input(g, n, 0)->type->shape, *indices = &node_input(g, n, 1)->type->shape;
+    struct slices s;
+    if (!slices_of(data, indices, node_int(n, PARAM_batch_dims, 0), &s))
+        return false;
+    const uint32_t places = indices->rank - 1;
+    if (input == 0)
+        *in_axis = axis < s.batch_dims ? axis : axis < places ? NOT_CUT : axis - places + s.batch_dims + s.depth;
+    else
+        *in_axis = axis < places ? axis : NOT_CUT;
+    return true;
+}
+
+/* Along the axes of slices. */
+static bool cut_scatter_nd(const struct graph *g, struct node *n, uint32_t axis, uint32_t input, uint32_t *in_axis)
+{
+    const struct shape *data = &node_input(g, n, 0)->type->shape, *indices = &node_input(g, n, 1)->type->shape;
+    struct slices s;
+    if (!slices_of(data, indices, 0, &s) || axis < s.depth)
+        return false;
+    *in_axis = input == 0 ? axis : input == 1 ? NOT_CUT : indices->rank - 1 + axis - s.depth;
+    return true;
+}
+
 /* ---- OneHot ---- */
 
 /* The output's type is that of on_value: float32 unless the node says otherwise. */
@@ -235,10 +261,10 @@ static const struct param_def top_k_params[] = {
 const struct op op_rows_index[] = {
     {ROW(Gather, 2, 1, gather_params, infer_gather), .permute = permute_gather, .permuted = 1, .cut = cut_gather},
     {ROW(GatherElements, 2, 1, gather_elements_params, infer_gather_elements), .permute = permute_axis},
-    {ROW(GatherNd, 2, 1, gather_nd_params, infer_gather_nd)},
+    {ROW(GatherNd, 2, 1, gather_nd_params, infer_gather_nd), .cut = cut_gather_nd},
     {ROW(OneHot, 1, 1, one_hot_params, infer_one_hot)},
     {ROW(ScatterElements, 3, 1, scatter_elements_params, infer_scatter_elements), .permute = permute_axis},
-    {ROW(ScatterNd, 3, 1, scatter_nd_params, infer_scatter_nd)},
+    {ROW(ScatterNd, 3, 1, scatter_nd_params, infer_scatter_nd), .cut = cut_scatter_nd},
     {ROW(TopK, 1, 2, top_k_params, infer_top_k)},
 };
 const size_t op_rows_index_count = COUNT_OF(op_rows_index);

@@ -145,6 +145,20 @@ static bool permute_tile(struct graph *g, struct node *n, const struct perm *per
     return true;
 }
 
+static bool tile_along(struct graph *g, struct node *n, uint32_t axes)
+{
+    uint32_t count;
+    const int64_t *multiples = node_ints(n, PARAM_multiples, &count);
+    int64_t kept[MAX_RANK];
+    if (count > COUNT_OF(kept))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        kept[i] = axes >> i & 1 ? multiples[i] : 1;
+    const struct shape shape = SHAPE(count);
+    node_set_ints(g, n, PARAM_multiples, &shape, kept);
+    return true;
+}
+
 /* ---- rows ---- */
 
 static const struct param_def shuffle_params[] = {{PARAM_NAMED(num_groups), DT_UINT32, PARAM_REQUIRED, false, false, 0},
@@ -157,19 +171,19 @@ static const struct param_def split_params[] = {{PARAM_NAMED(axis), DT_UINT32, P
 static const struct param_def tile_params[] = {{PARAM_NAMED(multiples), DT_UINT32, PARAM_REQUIRED, true, false, 0}};
 static const struct param_def transpose_params[] = {{PARAM_NAMED(perm), DT_UINT32, PARAM_REQUIRED, true, false, 0}};
 
-#define ROW(type, n_in, n_out, copies, param_list, infer_rule, axis_rule, cut_rule)                               \
+#define ROW(type, n_in, n_out, copies, param_list, infer_rule, axis_rule, cut_rule, along_rule)                   \
     {                                                                                                             \
         .id = OP_##type, .name = #type, .dlc_type = #type, .min_inputs = 1, .max_inputs = n_in, .min_outputs = 1, \
         .max_outputs = n_out, .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_rule,        \
-        .permute = axis_rule, .cut = cut_rule, .may_copy = copies                                                 \
+        .permute = axis_rule, .cut = cut_rule, .along = along_rule, .may_copy = copies                            \
     }
 
 const struct op op_rows_shape[] = {
-    ROW(ChannelShuffle, 1, 1, false, shuffle_params, infer_shuffle, permute_axis, NULL),
-    ROW(Concat, VARIADIC, 1, true, concat_params, infer_concat, permute_axis, cut_but_axis),
-    ROW(Reshape, 1, 1, true, reshape_params, infer_reshape, NULL, NULL),
-    ROW(Split, 1, VARIADIC, false, split_params, infer_split, permute_axis, cut_but_axis),
-    ROW(Tile, 1, 1, false, tile_params, infer_tile, permute_tile, cut_same),
-    ROW(Transpose, 1, 1, true, transpose_params, infer_transpose, permute_transpose, NULL),
+    ROW(ChannelShuffle, 1, 1, false, shuffle_params, infer_shuffle, permute_axis, NULL, NULL),
+    ROW(Concat, VARIADIC, 1, true, concat_params, infer_concat, permute_axis, cut_but_axis, NULL),
+    ROW(Reshape, 1, 1, true, reshape_params, infer_reshape, NULL, NULL, NULL),
+    ROW(Split, 1, VARIADIC, false, split_params, infer_split, permute_axis, cut_but_axis, NULL),
+    ROW(Tile, 1, 1, false, tile_params, infer_tile, permute_tile, cut_same, tile_along),
+    ROW(Transpose, 1, 1, true, transpose_params, infer_transpose, permute_transpose, NULL, NULL),
 };
 const size_t op_rows_shape_count = COUNT_OF(op_rows_shape);

@@ -119,6 +119,28 @@ static bool cut_strided_slice(const struct graph *g, struct node *n, uint32_t ax
     return true;
 }
 
+static bool slice_along(struct graph *g, struct node *n, uint32_t axes)
+{
+    uint32_t values;
+    const int64_t *rows = node_ints(n, PARAM_ranges, &values);
+    int64_t kept[3 * MAX_RANK], begin = node_int(n, PARAM_begin_mask, 0), end = node_int(n, PARAM_end_mask, 0);
+    if (values > COUNT_OF(kept) || node_int(n, PARAM_shrink_axes, 0) || node_int(n, PARAM_new_axes_mask, 0))
+        return false;
+    memcpy(kept, rows, values * sizeof *rows);
+    for (uint32_t i = 0; i < values / 3; i++) {
+        if (axes >> i & 1)
+            continue;
+        kept[3 * i + 2] = 1;
+        begin |= INT64_C(1) << i;
+        end |= INT64_C(1) << i;
+    }
+    const struct shape shape = SHAPE(values / 3, 3);
+    node_set_ints(g, n, PARAM_ranges, &shape, kept);
+    node_set_int(n, PARAM_begin_mask, begin);
+    node_set_int(n, PARAM_end_mask, end);
+    return true;
+}
+
 /* ---- Pad ---- */
 
 static odlc_status infer_pad(const struct infer *c)
@@ -159,6 +181,20 @@ static bool permute_pad(struct graph *g, struct node *n, const struct perm *perm
     return true;
 }
 
+static bool pad_along(struct graph *g, struct node *n, uint32_t axes)
+{
+    uint32_t count;
+    const int64_t *amount = node_ints(n, PARAM_pad_amount, &count);
+    int64_t kept[2 * MAX_RANK];
+    if (count > COUNT_OF(kept))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        kept[i] = axes >> i / 2 & 1 ? amount[i] : 0;
+    const struct shape shape = SHAPE(count / 2, 2);
+    node_set_ints(g, n, PARAM_pad_amount, &shape, kept);
+    return true;
+}
+
 /* ---- rows ---- */
 
 static const struct param_def pad_params[] = {
@@ -174,15 +210,15 @@ static const struct param_def strided_slice_params[] = {
     {PARAM_NAMED(new_axes_mask), DT_UINT32, PARAM_DEFAULT, false, false, 0},
 };
 
-#define ROW(type, param_list, infer_rule, axis_rule, cut_rule)                                                 \
+#define ROW(type, param_list, infer_rule, axis_rule, cut_rule, along_rule)                                     \
     {                                                                                                          \
         .id = OP_##type, .name = #type, .dlc_type = #type, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, \
         .max_outputs = 1, .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_rule,         \
-        .permute = axis_rule, .cut = cut_rule                                                                  \
+        .permute = axis_rule, .cut = cut_rule, .along = along_rule                                             \
     }
 
 const struct op op_rows_slice[] = {
-    ROW(Pad, pad_params, infer_pad, permute_pad, cut_same),
-    ROW(StridedSlice, strided_slice_params, infer_strided_slice, permute_strided_slice, cut_strided_slice),
+    ROW(Pad, pad_params, infer_pad, permute_pad, cut_same, pad_along),
+    ROW(StridedSlice, strided_slice_params, infer_strided_slice, permute_strided_slice, cut_strided_slice, slice_along),
 };
 const size_t op_rows_slice_count = COUNT_OF(op_rows_slice);

@@ -54,17 +54,12 @@ static node_id add_node(struct graph *g, enum op_id op, const char *name, tensor
     return graph_add_node(g, row, row->n_params, name, &in, 1, &out, 1);
 }
 
-/* Dequantize → Transpose becomes Transpose → Dequantize. The node's own output stays the dequantized one. */
-static node_id sink(struct graph *g, node_id id)
+/* The node reads the fixed-point tensor in the place of its first input, and gives another one; a Dequantize, which is
+ * returned, makes of that what the node gave. */
+static node_id dequantize_behind(struct graph *g, node_id id, tensor_id fixed)
 {
-    const struct node *n = graph_node(g, id);
-    const struct node *dequantize = graph_producer(g, n->inputs[0]);
-    if (!moves_elements(n) || !is_op(dequantize, OP_Dequantize))
-        return NO_NODE;
-    tensor_id fixed = dequantize->inputs[0], real = n->outputs[0];
+    const tensor_id real = graph_node(g, id)->outputs[0];
     const struct tensor from = *graph_tensor(g, fixed);
-    if (from.quant->per_axis)
-        return NO_NODE;
     struct type type = {.dtype = from.type->dtype, .shape = graph_tensor(g, real)->type->shape};
     const char *name = arena_printf(g->arena, "%s.quantized", graph_tensor(g, real)->name);
     tensor_id moved = graph_add_tensor(g, name, TENSOR_NATIVE, &type);
@@ -74,14 +69,27 @@ static node_id sink(struct graph *g, node_id id)
     return add_node(g, OP_Dequantize, graph_tensor(g, real)->name, moved, real);
 }
 
-static void sink_all(struct quantize *q)
+/* Dequantize → Transpose becomes Transpose → Dequantize. The node's own output stays the dequantized one. */
+static node_id sink(struct quantize *q, node_id id)
+{
+    struct graph *g = q->g;
+    const struct node *n = graph_node(g, id);
+    const struct node *dequantize = graph_producer(g, n->inputs[0]);
+    if (!moves_elements(n) || !is_op(dequantize, OP_Dequantize))
+        return NO_NODE;
+    const tensor_id fixed = dequantize->inputs[0];
+    return graph_tensor(g, fixed)->quant->per_axis ? NO_NODE : dequantize_behind(g, id, fixed);
+}
+
+/* Calls change for each node; the node that it returns follows. */
+static void insert_behind(struct quantize *q, node_id (*change)(struct quantize *q, node_id id))
 {
     struct graph *g = q->g;
     size_t count = g->order.count;
     node_id *before = arena_memdup(q->c->scratch, g->order.data, count * sizeof *before);
     g->order.count = 0;
     for (size_t i = 0; i < count; i++) {
-        node_id added = graph_node(g, before[i])->op ? sink(g, before[i]) : NO_NODE;
+        node_id added = graph_node(g, before[i])->op ? change(q, before[i]) : NO_NODE;
         vec_push(g->arena, &g->order, before[i]);
         if (added != NO_NODE)
             vec_push(g->arena, &g->order, added);
@@ -354,6 +362,30 @@ static void keep_weights(struct quantize *q, node_id id)
     }
 }
 
+/* ---- rows of known tables: dequantized when they are picked ---- */
+
+enum { OP_BYTES = 1024 }; /* that an op with its tensor takes in a container */
+
+static bool is_worth_an_op(const struct tensor *fixed)
+{
+    const uint64_t count = shape_count(&fixed->type->shape);
+    return count * dtype_size(fixed->type->dtype) + OP_BYTES < count * sizeof(float);
+}
+
+/* Gather of a constant that stands for integers becomes one of these, and a Dequantize, which is returned; or NO_NODE.
+ */
+static node_id keep_table(struct quantize *q, node_id id)
+{
+    struct graph *g = q->g;
+    const struct node *n = graph_node(g, id);
+    if (n->op->package || !node_is(n, OP_Gather) || graph_tensor(g, n->outputs[0])->type->dtype != DT_FLOAT32)
+        return NO_NODE;
+    const tensor_id fixed = twin_of(q, n->inputs[0]);
+    if (fixed == NO_TENSOR || graph_tensor(g, fixed)->quant->per_axis || !is_worth_an_op(graph_tensor(g, fixed)))
+        return NO_NODE;
+    return dequantize_behind(g, id, fixed);
+}
+
 /* ---- UDOs: each operand by its own declaration ---- */
 
 static bool is_fixed_of(const struct graph *g, tensor_id id, uint8_t bits)
@@ -454,7 +486,7 @@ static void settle_types(const struct pass_context *c, struct graph *g)
 static void quantize_nodes(struct quantize *q)
 {
     struct graph *g = q->g;
-    sink_all(q);
+    insert_behind(q, sink);
     start(q);
     hoist_all(q);
     start(q);
@@ -470,6 +502,8 @@ static void quantize_nodes(struct quantize *q)
         if (!q->c->options->dequantize_weights)
             keep_weights(q, g->order.data[i]);
     }
+    if (!q->c->options->dequantize_weights)
+        insert_behind(q, keep_table);
 }
 
 static bool stands_for_integers(const struct tensor *t)

@@ -76,8 +76,9 @@ static bool same_constant(const struct tensor *a, const struct tensor *b, bool b
 {
     const struct view x = value_of(a, false), y = value_of(b, b_transposed);
     const bool as_they_are = !b_transposed && perm_equal(&x.perm, &y.perm);
-    const bool scaled_alike = x.scale == y.scale && x.zero == y.zero && x.scale_axis == y.scale_axis &&
-                              (as_they_are || !x.scale || x.scale_axis == SCALE_WHOLE);
+    const bool scaled_alike =
+        x.scale == y.scale && x.zero == y.zero &&
+        (!x.scale || (x.scale_axis == y.scale_axis && (as_they_are || x.scale_axis == SCALE_WHOLE)));
     return a->type->dtype == b->type->dtype && quant_equal(a->quant, b->quant) &&
            (!b_transposed || !a->quant || !a->quant->per_axis) &&
            (a->quant ? a->quant->overridden : 0) == (b->quant ? b->quant->overridden : 0) && scaled_alike &&

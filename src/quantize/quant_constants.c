@@ -16,6 +16,7 @@ struct constant {
     double *min, *max;            /* per encoding */
     struct histogram *histograms; /* of encodings from `group` on */
     uint32_t group, n_histograms;
+    bool is_bounded; /* it has infinities, for which the farthest floats stand */
     uint8_t *integers;
     enum dtype stored;
 };
@@ -23,7 +24,12 @@ struct constant {
 /* Gets (c, encoding, values, count, index of the first) of pieces of one encoding. */
 typedef odlc_status part_fn(struct constant *c, uint32_t encoding, const float *values, size_t count, uint64_t first);
 
-/* Infinities stand for the farthest reals in constants that are no parameters: masks and bounds. */
+static float bounded_float(float value)
+{
+    return value > FLT_MAX ? FLT_MAX : value < -FLT_MAX ? -FLT_MAX : value;
+}
+
+/* The farthest floats stand for infinities in constants that are no parameters: masks and bounds. */
 static odlc_status take_bounded(struct constant *c, uint32_t encoding, const float *values, size_t count,
                                 uint64_t first, part_fn *part)
 {
@@ -34,8 +40,8 @@ static odlc_status take_bounded(struct constant *c, uint32_t encoding, const flo
     for (size_t done = 0, n; done < count; done += n) {
         n = count - done < PIECE ? count - done : PIECE;
         for (size_t i = 0; i < n; i++) {
-            const float value = values[done + i];
-            bounded[i] = value > FLT_MAX ? FLT_MAX : value < -FLT_MAX ? -FLT_MAX : value;
+            bounded[i] = bounded_float(values[done + i]);
+            c->is_bounded |= bounded[i] != values[done + i];
         }
         TRY(part(c, encoding, bounded, n, first + done));
     }
@@ -232,6 +238,19 @@ static odlc_status store(struct constant *c, tensor_id id)
     return ODLC_OK;
 }
 
+/* What improvements observe of the float network: what is computed of infinities has no range. */
+static void keep_bounded(const struct constant *c)
+{
+    struct arena *arena = c->q->arena;
+    const struct shape *shape = &c->tensor->type->shape;
+    const float *floats = view_load(arena, c->item->floats, DT_FLOAT32);
+    float *values = arena_memdup(arena, floats, shape_count(shape) * sizeof *floats);
+    for (uint64_t i = 0; i < shape_count(shape); i++)
+        values[i] = bounded_float(values[i]);
+    const struct view view = view_of(values, DT_FLOAT32, shape);
+    c->item->bounded = arena_memdup(arena, &view, sizeof view);
+}
+
 odlc_status quant_encode_constant(struct quantizer *q, tensor_id id)
 {
     struct constant c = constant_at(q, id, q->items[id].axis);
@@ -241,6 +260,8 @@ odlc_status quant_encode_constant(struct quantizer *q, tensor_id id)
     c.item->encoded = arena_memdup(q->arena, c.tensor->view, sizeof *c.tensor->view);
     if (!c.item->floats)
         c.item->floats = c.item->encoded;
+    if (c.is_bounded)
+        keep_bounded(&c);
     if (q->options->greatest_step && c.item->role == ROLE_WEIGHTS && !c.item->given)
         quant_restrict_steps(q, c.item);
     return store(&c, id);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ranges, and the encodings of them. */
+#include <float.h>
 #include <math.h>
 
 #include "quantize/quantizer.h"
@@ -40,13 +41,19 @@ bool quant_widen(const float *values, size_t count, double *min, double *max, si
     return false;
 }
 
-/* The container's numbers are float32; the farthest real, too, which a mask of the least float has next to infinity. */
+/* The container's numbers are float32. A mask of the least float has its integers next to infinity, or, where they are
+ * symmetric, beyond it: then the scale is the greatest whose reals are floats. */
 static struct encoding rounded(struct encoding e)
 {
-    const double steps = rint(fmax(-e.min, e.max) / e.scale);
+    const double low = rint(e.min / e.scale), high = rint(e.max / e.scale), steps = fmax(-low, high);
     e.scale = (float)e.scale;
-    if (isinf((float)(e.scale * steps)))
-        e.scale = nextafterf((float)e.scale, 0);
+    if (isinf((float)(e.scale * steps))) {
+        e.scale = (float)(FLT_MAX / steps);
+        if (isinf((float)(e.scale * steps)))
+            e.scale = nextafterf((float)e.scale, 0);
+        e.min = low * e.scale;
+        e.max = high * e.scale;
+    }
     e.min = (float)e.min;
     e.max = (float)e.max;
     return e;

@@ -254,9 +254,11 @@ static void choose_layers(struct quantizer *q)
 
 static void show_constants(struct quantizer *q, bool as_floats)
 {
-    for (tensor_id id = 0; id < q->g->tensors.count; id++)
-        if (q->items[id].floats)
-            graph_set_view(q->g, id, as_floats ? q->items[id].floats : q->items[id].reals);
+    for (tensor_id id = 0; id < q->g->tensors.count; id++) {
+        const struct quant_item *item = &q->items[id];
+        if (item->floats)
+            graph_set_view(q->g, id, !as_floats ? item->reals : item->bounded ? item->bounded : item->floats);
+    }
 }
 
 static odlc_status prepare_channels(struct quantizer *q, const struct backend *const *backends, unsigned threads)

@@ -36,6 +36,7 @@ struct quant_item {
     uint8_t float_bits;           /* a file says that the tensor is to be a float of so many; 0: none does */
     /* Of a constant: */
     const struct view *floats;  /* its values; NULL: it is not encoded */
+    const struct view *bounded; /* … with the farthest floats for infinities; NULL: it has none */
     const struct view *encoded; /* what its integers are made of: these values, or better ones */
     const struct view *reals;   /* what stands for them */
     uint8_t *integers;          /* … which are these … */

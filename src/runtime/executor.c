@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/executor.h"
 
+#include <stdlib.h>
+
 #include "base/clock.h"
+#include "base/pages.h"
 #include "runtime/check_types.h"
 #include "runtime/known.h"
 #include "runtime/lend.h"
@@ -270,19 +273,66 @@ static const struct backend *const *host_backends(struct arena *arena, const str
     return kept ? out : NULL;
 }
 
+struct extent {
+    uint8_t *begin, *end;
+};
+
+static int by_begin(const void *a, const void *b)
+{
+    const uint8_t *x = ((const struct extent *)a)->begin, *y = ((const struct extent *)b)->begin;
+    return (x > y) - (x < y);
+}
+
+/* The pages of the block that have none of the results. */
+static void forget_between(struct executor *e, const tensor_id *results, size_t count)
+{
+    const struct plan_space *host = &e->plan.spaces[HOST_SPACE];
+    struct extent *kept = arena_array(e->scope.scratch, struct extent, count);
+    for (size_t i = 0; i < count; i++) {
+        uint8_t *data = e->buffers[results[i]].data;
+        kept[i] = (struct extent){data, data + host->sizes[results[i]]};
+    }
+    uint8_t *from = kept[0].begin - host->offsets[results[0]], *end = from + host->size;
+    qsort(kept, count, sizeof *kept, by_begin);
+    for (size_t i = 0; i < count; i++) {
+        if (kept[i].begin > from)
+            pages_forget(from, (size_t)(kept[i].begin - from));
+        from = kept[i].end > from ? kept[i].end : from;
+    }
+    pages_forget(from, (size_t)(end - from));
+}
+
+/* Of an execution that does not run again the results alone stay memory: steps between them, and copies of constants,
+ * do not. */
+static void forget_all_but(struct executor *e, const tensor_id *results, size_t count)
+{
+    struct arena_mark mark = arena_mark(e->scope.scratch);
+    forget_between(e, results, count);
+    for (tensor_id id = 0; id < e->scope.graph->tensors.count; id++) {
+        const struct tensor *t = graph_tensor(e->scope.graph, id);
+        if (e->needed.used[id] && t->kind == TENSOR_STATIC && t->type->dtype != DT_STRING &&
+            e->buffers[id].data != t->view->bytes)
+            pages_forget(e->buffers[id].data, tensor_bytes(t->type));
+    }
+    arena_rewind(e->scope.scratch, mark);
+}
+
 /* Computes what depends on constants alone: *g is the graph in which the results are constants, too, then. */
 static odlc_status compute_known(struct arena *arena, struct arena *scratch, struct diags *diags,
                                  const tensor_id *wanted, size_t n_wanted, const struct executor_options *options,
                                  const struct graph **g)
 {
+    if (options->is_once)
+        return ODLC_OK;
     const struct known known = known_find(arena, scratch, *g, wanted, n_wanted, options->observed);
     const struct backend *const *backends = known.results.count ? host_backends(arena, options->backends) : NULL;
-    const struct executor_options once = {.backends = backends, .threads = options->threads};
+    const struct executor_options once = {.backends = backends, .threads = options->threads, .is_once = true};
     struct executor *e;
     if (!backends)
         return ODLC_OK;
     TRY(executor_create(arena, scratch, diags, *g, known.results.data, known.results.count, &once, &e));
     TRY(executor_run(e));
+    forget_all_but(e, known.results.data, known.results.count);
     *g = known_graph(arena, &known, e->buffers);
     return ODLC_OK;
 }

@@ -26,6 +26,7 @@ struct executor_options {
     bool has_own_places;                   /* no two tensors share memory; results are the same */
     uint64_t fast_memory;                  /* as in struct backend_scope */
     uint32_t slices;
+    bool is_once;  /* it runs once: what depends on constants alone is computed with the rest */
     bool explains; /* backends say what they decided: struct executor's explanations */
     const struct progress
         *progress;        /* counts steps that are prepared, and those of a run; NULL: nobody wants to know */

@@ -47,7 +47,7 @@ static const char *const texts[] = {
 };
 
 struct tally {
-    uint64_t nodes[OPS], cuts[OPS], failures;
+    uint64_t nodes[OPS], cuts[OPS], pairs[OPS], failures;
 };
 
 /* ---- constants ---- */
@@ -127,6 +127,34 @@ static void compare(struct making *m, const struct node *n, const struct buffer 
                (long long)cut.extent, graph_print(m->arena, m->graph));
 }
 
+static bool fold_one(struct making *m, const struct node *n, struct view *out, bool *cuts)
+{
+    struct cut cut;
+    *cuts = cut_node(m->graph, n, 1 << 17, &cut);
+    return !*cuts || fold_cut(m->graph, n, &cut, &m->diags, out) == ODLC_OK;
+}
+
+/* What acts along several axes, one axis behind the others. */
+static void compare_two(struct making *m, const struct node *n, const struct buffer *whole, struct tally *t)
+{
+    struct node first, last;
+    struct view view;
+    bool cuts;
+    if (!split_axes(m->graph, n, &first, &last))
+        return;
+    bool same = fold_one(m, &first, &view, &cuts);
+    if (same && cuts) {
+        graph_tensor(m->graph, first.outputs[0])->kind = TENSOR_STATIC;
+        graph_set_view(m->graph, first.outputs[0], &view);
+        same = fold_one(m, &last, &view, &cuts);
+    }
+    same = same && (!cuts || memcmp(view.bytes, whole[0].data, view_size(&view, whole[0].dtype)) == 0);
+    t->pairs[n->op->id] += cuts;
+    t->failures += !same;
+    if (!same)
+        printf("FAILED %s in two steps:\n%s", n->op->name, graph_print(m->arena, m->graph));
+}
+
 static void try_node(struct making *m, struct tally *t)
 {
     const struct node *n = graph_node(m->graph, m->graph->order.data[0]);
@@ -142,6 +170,8 @@ static void try_node(struct making *m, struct tally *t)
     t->nodes[n->op->id]++;
     for (uint64_t most = 64; most < 1 << 17; most *= 2)
         compare(m, n, whole, most, t);
+    if (whole[0].data)
+        compare_two(m, n, whole, t);
 }
 
 static struct making *start(struct arena *arena, uint64_t seed)
@@ -193,6 +223,10 @@ int main(void)
         if (op_at(i)->cut && op_at(i)->cut != cut_broadcast && (t.nodes[op] < NODES / 2 || t.cuts[op] < NODES / 2)) {
             printf("FAILED %s: only %llu nodes, cut %llu times\n", op_at(i)->name, (unsigned long long)t.nodes[op],
                    (unsigned long long)t.cuts[op]);
+            t.failures++;
+        }
+        if (op_at(i)->along && t.pairs[op] < NODES / 2) {
+            printf("FAILED %s: only %llu in two steps\n", op_at(i)->name, (unsigned long long)t.pairs[op]);
             t.failures++;
         }
         passed += t.nodes[op];

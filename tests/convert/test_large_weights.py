@@ -60,6 +60,20 @@ def cases():
     yield ("a slice", {"w": numpy.vstack([w, w]), "from": numpy.array([800]), "to": numpy.array([800 + SIDE]),
                        "axis": numpy.array([0])}, [("Slice", ["W", "w", "from", "to", "axis"], {})],
            numpy.vstack([w, w])[800:800 + SIDE])
+    yield ("both axes cut", {"w": numpy.pad(w, 9), "from": numpy.array([9, -10]), "to": numpy.array([9 + SIDE, 8]),
+                             "axis": numpy.array([0, 1]), "step": numpy.array([1, -1])},
+           [("Slice", ["W", "w", "from", "to", "axis", "step"], {})], w[:, ::-1])
+    yield ("both axes padded", {"w": w[5:, :-7].copy(), "p": numpy.array([2, 4, 3, 3]), "c": two},
+           [("Pad", ["W", "w", "p", "c"], {})], numpy.pad(w[5:, :-7], ((2, 3), (4, 3)), constant_values=2))
+    yield ("both axes mirrored", {"w": w[5:, :-7].copy(), "p": numpy.array([2, 4, 3, 3])},
+           [("Pad", ["W", "w", "p"], {"mode": "reflect"})], numpy.pad(w[5:, :-7], ((2, 3), (4, 3)), "reflect"))
+    yield ("both axes repeated", {"w": w[:SIDE // 2, :SIDE // 4].copy(), "r": numpy.array([2, 4])},
+           [("Tile", ["W", "w", "r"], {})], numpy.tile(w[:SIDE // 2, :SIDE // 4], (2, 4)))
+    scattered = w.copy()
+    scattered[[3, 7]] = w[:2] * two
+    yield ("rows that are others", {"w": w, "i": numpy.array([[3], [7]]), "u": w[:2] * two},
+           [("ScatterND", ["W", "w", "i", "u"], {})], scattered)
+    yield ("rows by coordinates", {"w": w, "i": order.reshape(-1, 1)}, [("GatherND", ["W", "w", "i"], {})], w[order])
     yield "chosen columns", {"w": w, "i": order}, [("Gather", ["W", "w", "i"], {"axis": 1})], w[:, order]
     yield ("codes", {"w": codes, "z": numpy.float32(3), "s": column},
            [("Cast", ["f", "w"], {"to": onnx.FLOAT}), ("Sub", ["d", "f", "z"], {}), ("Mul", ["W", "d", "s"], {})],

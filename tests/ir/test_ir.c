@@ -406,7 +406,14 @@ START_TEST(views_of_quantized_integers)
     ck_assert(!view_reshape(&v, &flat)); /* the scaled axis would be gone */
     ck_assert(view_reshape(&v, &image));
     ck_assert_mem_eq(view_load(arena, &v, DT_FLOAT32), rows, sizeof rows);
+    const struct shape added = SHAPE(1, 2, 3), apart = SHAPE(1, 2, 3, 1);
+    ck_assert(view_reshape(&v, &added)); /* the scaled axis is another one now */
+    ck_assert_uint_eq(v.scale_axis, 1);
+    ck_assert(view_reshape(&v, &apart));
+    ck_assert_mem_eq(view_load(arena, &v, DT_FLOAT32), rows, sizeof rows);
+    ck_assert(!view_reshape(&v, &SHAPE(1, 3, 2)));
     ck_assert(view_reshape(&v, &shape));
+    ck_assert_uint_eq(v.scale_axis, 0);
     view_permute(&v, &swap);
     ck_assert_mem_eq(view_load(arena, &v, DT_FLOAT32), columns, sizeof columns);
     const float whole[] = {0, 0.5f, 1, -2.5f, -3, -3.5f};

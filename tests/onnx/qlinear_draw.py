@@ -91,9 +91,9 @@ def convolution(x, w, group, stride, pad, apart):
 def draw_conv(r):
     group, last = int(r.choice([1, 1, 2, 3])), r.rand() < 0.25
     each, out = (1, 1) if r.rand() < 0.3 else (int(r.randint(1, 4)), int(r.randint(1, 4)))
-    dtype, exact = kind(r), r.rand() < 0.5
-    x = Tensor(r, [int(r.randint(1, 3)), group * each, 7, 6], dtype, exact=exact)
-    w = Tensor(r, [group * out, each, int(r.randint(1, 4)), int(r.randint(1, 4))], kind(r) if dtype == "u1" else "i1",
+    exact, dtype = r.rand() < 0.5, kind(r)
+    x = Tensor(r, [int(r.randint(1, 3)), group * each, 7, 6], kind(r), exact=exact)
+    w = Tensor(r, [group * out, each, int(r.randint(1, 4)), int(r.randint(1, 4))], kind(r),
                0 if r.rand() < 0.5 else None, symmetric=r.rand() < 0.5, exact=exact)
     more = {"group": group, "strides": r.randint(1, 3, 2).tolist(), "pads": r.randint(0, 2, 4).tolist(),
             "dilations": r.randint(1, 3, 2).tolist()}
@@ -111,15 +111,17 @@ def draw_conv(r):
 
 
 def draw_matmul(r):
-    dtype, exact = kind(r), r.rand() < 0.5
-    known = r.rand() < 0.7
+    exact, known = r.rand() < 0.5, r.rand() < 0.7
     lead = dims(r, r.randint(1, 3), 3) if r.rand() < 0.5 else []
     m, k, n = dims(r, 3, 9)
-    a = Tensor(r, [*lead, m, k], dtype, exact=exact)
+    a = Tensor(r, [*lead, m, k], kind(r), exact=exact)
     rank = 2 if known or not lead else len(lead) + 2
-    b = Tensor(r, [*lead, k, n][-rank:], dtype if r.rand() < 0.5 or dtype == "i1" else "i1", rank - 1 if known and r.rand() < 0.5 else None, exact=exact)
+    b = Tensor(r, [*lead, k, n][-rank:], kind(r), rank - 1 if known and r.rand() < 0.5 else None, exact=exact)
     y = np.matmul(a.real, b.real)
-    return finish(r, "QLinearMatMul", [a.q, *a.numbers(), b.known() if known else b.q, *b.numbers()], y, dtype, opset=int(r.choice([10, 21])))
+    numbers = b.numbers()
+    if not b.whole and r.rand() < 0.5:  # of a matrix of one row
+        numbers = [Const(n.array.reshape([1] * (rank - 1) + [-1]), n.array.dtype) for n in numbers]
+    return finish(r, "QLinearMatMul", [a.q, *a.numbers(), b.known() if known else b.q, *numbers], y, kind(r), opset=int(r.choice([10, 21])))
 
 
 def draw_gemm(r):

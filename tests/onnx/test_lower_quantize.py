@@ -343,6 +343,66 @@ def test_wide_types(checks):
     checks.equal("one warning about float64", done.stderr.count("float64 becomes float32"), 1)
 
 
+def table_model(rows, pick_first, tied):
+    """Rows of a table of integers, picked before or behind DequantizeLinear, and the table as weights, too."""
+    m = Model(opset=13)
+    q = np.random.default_rng(4).integers(-128, 128, (rows, 40)).astype("i1")
+    m.tensor("q", INT8, q.shape, raw=q.tobytes())
+    m.tensor("scale", FLOAT, [], [0.0625])
+    m.tensor("zero", INT8, [], raw=np.int8(3).tobytes())
+    m.input("ids", INT64, [2, 3])
+    m.node("DequantizeLinear", ["q", "scale", "zero"], ["t"])
+    if pick_first:
+        m.node("Gather", ["q", "ids"], ["picked"])
+        m.node("DequantizeLinear", ["picked", "scale", "zero"], ["h"])
+    else:
+        m.node("Gather", ["t", "ids"], ["h"])
+    m.output("h", FLOAT, [2, 3, 40])
+    real = (q.astype("f4") - 3) * f4(0.0625)
+    if tied:
+        m.node("Transpose", ["t"], ["w"], perm=[1, 0])
+        m.node("MatMul", ["h", "w"], ["y"])
+        m.output("y", FLOAT, [2, 3, rows])
+    return m, real
+
+
+def test_tables(checks):
+    """A table of integers stays one, and so does one that a layer is tied to; sums are exact."""
+    ids = np.array([[1, 4, 0], [2, 2, 3]])
+    for pick_first in (False, True):
+        for tied in (False, True):
+            m, real = table_model(300, pick_first, tied)
+            expected = {"h": real[ids], **({"y": real[ids] @ real.T} if tied else {})}
+            c = run_model(checks, f"table {pick_first} {tied}", m, {"ids": ids}, expected, ("--io_layout", "model"))
+            tables = c and [t.dtype for t in c.tensors.values() if t.kind == "STATIC" and np.prod(t.dims) >= 12000]
+            checks.equal(f"constants {pick_first} {tied}", tables, ["SFXP_8"])
+    m, real = table_model(300, False, False)
+    c = run_model(checks, "table of floats", m, {"ids": ids}, {"h": real[ids]}, ("--io_layout", "model", "--dequantize_weights"))
+    checks.equal("ops of floats", c and [o.type for o in c.ops], ["Gather"])
+    m, real = table_model(8, False, False)  # an op would be larger than what is saved
+    c = run_model(checks, "small table", m, {"ids": ids}, {"h": real[ids]}, ("--io_layout", "model"))
+    checks.equal("ops of a small table", c and [o.type for o in c.ops], ["Gather"])
+
+
+def test_reshaped_channels(checks):
+    """Scales of channels stay with their axis, whichever it becomes."""
+    q, scale = np.random.default_rng(5).integers(-128, 128, (1, 6, 40)).astype("i1"), f4(2.0 ** np.arange(-6, 0))
+    m = Model(opset=13)
+    m.tensor("q", INT8, q.shape, raw=q.tobytes())
+    m.tensor("scale", FLOAT, [6], scale.tolist())
+    m.tensor("zero", INT8, [6], raw=bytes(6))
+    m.tensor("dims", INT64, [2], raw=np.array([6, 40]).tobytes())
+    m.input("x", FLOAT, [3, 40])
+    m.node("DequantizeLinear", ["q", "scale", "zero"], ["d"], axis=1)
+    m.node("Reshape", ["d", "dims"], ["w"])
+    m.node("Gemm", ["x", "w"], ["y"], transB=1)
+    m.output("y", FLOAT, [3, 6])
+    x = f4(np.arange(120).reshape(3, 40) % 17 - 8)
+    c = run_model(checks, "reshaped channels", m, {"x": x}, {"y": x @ (q[0] * scale[:, None]).T})
+    weights = c and c.tensors[c.ops[0].inputs[1]]
+    checks.equal("reshaped channels: weights", c and (weights.dtype, weights.encodings), ("SFXP_8", [(float(s), 0) for s in scale]))
+
+
 def main():
     checks = Checks()
     if np is None:

@@ -5,7 +5,7 @@ Softmax give nothing; results are near those of float. Infinities of constants s
 import tempfile
 
 from quantizing import FLOAT, Bench, Model, np, read_container, whole
-from checks import Checks
+from checks import Checks, run
 
 BOOL = 9
 ROW = 8
@@ -128,6 +128,49 @@ def calibrators(b, inputs):
         b.checks.equal(f"parts by {word}", b.path("q.dlc").read_bytes() == whole_bytes, True)
 
 
+def improved(b, inputs):
+    """Weights and biases are made better by a go over what is computed of infinities, too."""
+    m = Model(opset=13)
+    w = np.random.default_rng(8).uniform(-1, 1, (ROW, ROW)).astype("f4")
+    m.tensor("w", FLOAT, [ROW, ROW], w.ravel().tolist())
+    m.input("x", FLOAT, [2, ROW, ROW])
+    m.input("keep", FLOAT, [ROW, ROW])
+    m.tensor("half", FLOAT, [], [0.5])
+    m.tensor("shown", FLOAT, [], [0.0])
+    m.tensor("masked", FLOAT, [], [float("-inf")])
+    m.node("Greater", ["keep", "half"], ["is_kept"])
+    m.node("Where", ["is_kept", "shown", "masked"], ["mask"])
+    m.node("MatMul", ["x", "w"], ["p"])
+    m.node("Add", ["p", "mask"], ["s"])
+    m.node("Softmax", ["s"], ["y"], axis=-1)
+    m.output("y", FLOAT, [2, ROW, ROW])
+    b.convert(m, "m.dlc", *ORDER)
+    keep = np.where(HIDDEN, 0, 1).astype("f4")
+    b.inputs(*({"x": x, "keep": keep} for x in inputs))
+    exact = np.stack([softmax(np.where(HIDDEN, -np.inf, x.astype("f8") @ w)) for x in inputs])
+    for words in ("cle", "bc", "adaround", "adaround,bc"):
+        b.quantize("--optimizations", words, "--bias_bitwidth", "32")
+        y = np.stack([found["y.raw"].reshape(2, ROW, ROW) for found in b.results(b.path("q.dlc"))])
+        b.checks.check(f"results by {words}", np.abs(y - exact).max() < 0.125, np.abs(y - exact).max())
+        b.checks.check(f"nothing by {words}", (y[..., HIDDEN] <= 1.01 / 256).all(), y[..., HIDDEN].max())
+
+
+def symmetric(b, inputs):
+    """As many integers below zero as above: the farthest has a float all the same."""
+    for value in (-np.inf, -FARTHEST, np.inf):
+        b.convert(masked("Sub" if value > 0 else "Where", -abs(value)), "m.dlc", *ORDER)
+        b.inputs(*inputs)
+        q = b.quantize("--act_quantizer_schema", "symmetric")
+        scale, offset = q.tensors["mask"].encodings[0]
+        b.checks.equal(f"offset of {value}", offset, -128)
+        b.checks.check(f"farthest of {value}", np.isfinite(np.float32(128 * scale)) and 128 * scale > 0.999 * FARTHEST, scale)
+        done = run("dlc-info", "-i", b.path("q.dlc"), "--verify")
+        b.checks.equal(f"container of {value}", done.returncode, 0)
+        exact = np.stack([softmax(np.where(HIDDEN, -np.inf, x.astype("f8"))) for x in inputs])
+        y = np.stack([found["y.raw"].reshape(2, ROW, ROW) for found in b.results(b.path("q.dlc"))])
+        b.checks.check(f"results of {value}", np.abs(y - exact).max() < 0.25, np.abs(y - exact).max())
+
+
 def bounds(b, inputs):
     """An infinity that bounds nothing, and one among weights, which no integers stand for."""
     m = Model(opset=13)
@@ -155,7 +198,7 @@ def main():
     checks = Checks()
     inputs = given(np.random.default_rng(5))
     with tempfile.TemporaryDirectory() as folder:
-        for case in (masks, run_time, others, calibrators, bounds):
+        for case in (masks, run_time, others, calibrators, improved, symmetric, bounds):
             case(Bench(checks, folder), inputs)
     checks.finish()
 

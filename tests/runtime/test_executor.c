@@ -198,6 +198,43 @@ START_TEST(what_constants_give_is_computed_once)
 }
 END_TEST
 
+/* Steps between constants and results share places, however many there are, and only results are memory behind them. */
+START_TEST(steps_between_constants_and_results_share_places)
+{
+    enum { STEPS = 8, EARLY = 2, COUNT = 1 << 18, BYTES = COUNT * sizeof(float) };
+    const struct type type = {DT_FLOAT32, SHAPE(COUNT)};
+    float *ones = arena_array(arena, float, COUNT);
+    for (int i = 0; i < COUNT; i++)
+        ones[i] = 1;
+    const struct view view = view_of(ones, DT_FLOAT32, &type.shape);
+    tensor_id last = graph_add_constant(g, "ones", DT_FLOAT32, &view), steps[STEPS], out[2];
+    tensor_id x = graph_add_tensor(g, "x", TENSOR_INPUT, &type);
+    vec_push(arena, &g->inputs, x);
+    for (int i = 0; i < STEPS; last = steps[i++]) {
+        steps[i] = graph_add_tensor(g, "step", TENSOR_NATIVE, &type);
+        node(&add, "step", last, last, steps[i], NO_TENSOR);
+    }
+    for (int i = 0; i < 2; i++) {
+        out[i] = graph_add_tensor(g, "out", TENSOR_OUTPUT, &type);
+        node(&add, "out", x, i ? last : steps[EARLY], out[i], NO_TENSOR);
+    }
+    const size_t before = arena_size(arena);
+    struct executor *e = created(out, 2, &reference_only);
+    /* The input, two outputs; two results, and two places between. */
+    ck_assert_uint_le(arena_size(arena) - before, 7 * BYTES + BYTES / 2);
+    for (int run = 1; run <= 2; run++) {
+        for (int i = 0; i < COUNT; i++)
+            elements(e, x)[i] = (float)run;
+        ck_assert_int_eq(executor_run(e), ODLC_OK);
+        int wrong = 0;
+        for (int i = 0; i < COUNT; i++)
+            wrong += elements(e, out[0])[i] != (float)(run + (2 << EARLY)) ||
+                     elements(e, out[1])[i] != (float)(run + (1 << STEPS));
+        ck_assert_int_eq(wrong, 0);
+    }
+}
+END_TEST
+
 /* What somebody wants or observes, and what a package reads, is computed in each run, and what depends on it. */
 START_TEST(what_is_seen_of_constants_is_computed_in_each_run)
 {
@@ -451,6 +488,7 @@ int main(void)
     tcase_add_test(tcase, a_chain_needs_two_slots);
     tcase_add_test(tcase, reshapes_have_the_place_of_what_they_read);
     tcase_add_test(tcase, what_constants_give_is_computed_once);
+    tcase_add_test(tcase, steps_between_constants_and_results_share_places);
     tcase_add_test(tcase, what_is_seen_of_constants_is_computed_in_each_run);
     tcase_add_test(tcase, wanted_tensors_keep_their_place);
     tcase_add_test(tcase, an_unused_output_is_freed_at_once);

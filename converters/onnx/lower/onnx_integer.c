@@ -215,7 +215,19 @@ static odlc_status real_matmul(struct lower *l)
     return qlinear_give(l, real, p->y_scale, p->y_zero, DT_UINT8);
 }
 
-odlc_status lower_qlinear_matmul(struct lower *l)
+/* Numbers for columns stand in a list, or in a matrix of one row: [.., 1, N], which becomes a list. */
+static odlc_status list_columns(struct lower *l, uint32_t i, tensor_id *in)
+{
+    struct emit s = {.l = l};
+    const tensor_id id = lower_in(l, i);
+    const struct shape *shape = id == NO_TENSOR ? NULL : &build_type(l->b, id)->shape;
+    if (!shape || shape->rank < 2 || (uint64_t)shape->dims[shape->rank - 1] != shape_count(shape))
+        return ODLC_OK;
+    in[i] = emit_reshape(&s, id, &SHAPE(shape->dims[shape->rank - 1]));
+    return s.status;
+}
+
+static odlc_status qlinear_matmul(struct lower *l)
 {
     struct emit s = {.l = l};
     const struct places *p = &linear_places;
@@ -236,6 +248,16 @@ odlc_status lower_qlinear_matmul(struct lower *l)
     TRY(spread(&s, &q.y, rows, after));
     TRY(spread(&s, &q.zero, rows, after));
     return give_requantized(l, sum, &q);
+}
+
+odlc_status lower_qlinear_matmul(struct lower *l)
+{
+    struct lower listed = *l;
+    tensor_id *in = arena_memdup(l->arena, l->in, l->n_in * sizeof *l->in);
+    TRY(list_columns(l, linear_places.w_scale, in));
+    TRY(list_columns(l, linear_places.w_zero, in));
+    listed.in = in;
+    return qlinear_matmul(&listed);
 }
 
 /* ---- QLinearConv ---- */
