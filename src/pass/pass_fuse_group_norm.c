@@ -52,9 +52,21 @@ static bool is_normalized(struct fusing *f, const struct occurrence *o, uint32_t
 /* The number of groups; 0: the Reshape makes none. */
 static int64_t groups_of(const struct shape *x, const struct shape *grouped)
 {
-    const bool fits = x->rank >= 3 && grouped->rank >= 3 && x->dims[0] == grouped->dims[0] && grouped->dims[1] > 0 &&
+    const bool fits = x->rank >= 2 && grouped->rank >= 3 && x->dims[0] == grouped->dims[0] && grouped->dims[1] > 0 &&
                       x->dims[1] % grouped->dims[1] == 0;
     return fits ? grouped->dims[1] : 0;
+}
+
+/* Weights by channel, or none. */
+static bool fits(const struct fusing *f, tensor_id weight, tensor_id x)
+{
+    return weight == NO_TENSOR || norm_weight_fits(f->g, weight, x, CHANNELS);
+}
+
+static tensor_id by_channel(struct fusing *f, const struct node *norm, tensor_id weight, tensor_id x, float absent)
+{
+    return weight == NO_TENSOR ? norm_constant(f->g, norm->name, x, CHANNELS, absent)
+                               : norm_weight(f->g, weight, x, CHANNELS);
 }
 
 static bool make(struct fusing *f, const struct occurrence *o)
@@ -64,21 +76,25 @@ static bool make(struct fusing *f, const struct occurrence *o)
     const struct shape *grouped = &node_output(f->g, node_of(f->g, o, 'q'), 0)->type->shape;
     const int64_t groups = groups_of(&graph_tensor(f->g, x)->type->shape, grouped);
     const double epsilon = node_float(norm, PARAM_epsilon, 0);
-    if (!groups || !fusion_keeps_type(f->g, o, 'x') || !is_normalized(f, o, grouped->rank) ||
-        !norm_weight_fits(f->g, gamma, x, CHANNELS) || !norm_weight_fits(f->g, beta, x, CHANNELS))
+    if (!groups || !fusion_keeps_type(f->g, o, 'x') || !is_normalized(f, o, grouped->rank) || !fits(f, gamma, x) ||
+        !fits(f, beta, x))
         return false;
-    const tensor_id in[] = {x, norm_weight(f->g, gamma, x, CHANNELS), norm_weight(f->g, beta, x, CHANNELS)};
+    const tensor_id in[] = {x, by_channel(f, norm, gamma, x, 1), by_channel(f, norm, beta, x, 0)};
     struct node *fused = fusion_replace_channels_last(f, o, OP_GroupNorm, in, 3);
     node_set_float(fused, PARAM_epsilon, epsilon);
     node_set_int(fused, PARAM_group, groups);
     return true;
 }
 
+#define INSTANCES "Reshape(u:Transpose(i:InstanceNorm(t:Transpose(q:Reshape(x)), @s, @z)))"
+/* Weights say that the second axis has the channels. */
+#define LAYERS "Reshape(n:LayerNorm(q:Reshape(x)))"
+
 odlc_status pass_fuse_group_norm(struct pass_context *c, struct graph *g)
 {
     static const char *const formulas[] = {
-        "@g * Reshape(u:Transpose(i:InstanceNorm(t:Transpose(q:Reshape(x)), @s, @z))) + @b",
-        "@g * Reshape(n:LayerNorm(q:Reshape(x))) + @b",
+        "@g * " INSTANCES " + @b", "@g * " LAYERS " + @b", "@g * " INSTANCES, "@g * " LAYERS,
+        INSTANCES " + @b",         LAYERS " + @b",         INSTANCES,
     };
     const struct fusion f = {.formulas = formulas, .n_formulas = COUNT_OF(formulas), .make = make};
     return fusion_run(c, g, &f);
