@@ -290,9 +290,13 @@ static bool order_pays(const struct track *t, tensor_id out, const struct perm *
     if (perm_equal(order, &own) || perm_equal(order, &wanted))
         return true;
     const uint32_t first = t->uses.first[out], end = t->uses.first[out + 1];
-    for (uint32_t i = first; i < end; i++)
-        if (*steps == 0 || ((*steps)--, !reader_pays(t, graph_node(t->g, t->uses.nodes[i]), out, order, steps)))
+    for (uint32_t i = first; i < end; i++) {
+        if (*steps == 0)
             return false;
+        --*steps;
+        if (!reader_pays(t, graph_node(t->g, t->uses.nodes[i]), out, order, steps))
+            return false;
+    }
     return end > first && graph_tensor(t->g, out)->kind != TENSOR_OUTPUT;
 }
 
