@@ -69,7 +69,7 @@ static bool products_read(const struct track *t, tensor_id id)
 {
     const uint32_t first = t->uses.first[id], end = t->uses.first[id + 1];
     for (uint32_t i = first; i < end; i++)
-        if (!product_takes_swapped(t->g, graph_node(t->g, t->uses.nodes[i])))
+        if (!product_takes_swapped(t, graph_node(t->g, t->uses.nodes[i])))
             return false;
     return end > first && graph_tensor(t->g, id)->kind != TENSOR_OUTPUT;
 }
@@ -266,7 +266,7 @@ static bool reader_pays(const struct track *t, const struct node *n, tensor_id i
 {
     const tensor_id out = n->outputs[0];
     struct perm next;
-    if (node_is(n, OP_Transpose) || (swaps_matrices(order) && product_takes_swapped(t->g, n)))
+    if (node_is(n, OP_Transpose) || (swaps_matrices(order) && product_takes_swapped(t, n)))
         return true;
     if (n->n_outputs != 1 || out == NO_TENSOR)
         return false;

@@ -13,10 +13,10 @@ bool swaps_matrices(const struct perm *order)
     return perm_equal(order, &swap);
 }
 
-bool product_takes_swapped(const struct graph *g, const struct node *n)
+bool product_takes_swapped(const struct track *t, const struct node *n)
 {
-    return node_is(n, OP_MatMul) && n->n_inputs == 2 && node_input(g, n, 0)->kind != TENSOR_STATIC &&
-           node_input(g, n, 1)->kind != TENSOR_STATIC;
+    return node_is(n, OP_MatMul) && n->n_inputs == 2 && !t->c->options->plain_products &&
+           node_input(t->g, n, 0)->kind != TENSOR_STATIC && node_input(t->g, n, 1)->kind != TENSOR_STATIC;
 }
 
 /* Whether the order that swaps the last two axes of the tensor is that of its readers: all of them are Transposes which
@@ -48,7 +48,7 @@ bool track_product(struct track *t, node_id id, odlc_status *status)
 {
     static const enum param_id flags[] = {PARAM_transpose_in0, PARAM_transpose_in1};
     const struct node *n = graph_node(t->g, id);
-    if (!product_takes_swapped(t->g, n))
+    if (!product_takes_swapped(t, n))
         return false;
     const tensor_id out = n->outputs[0];
     const bool swap_out = wants_swapped(t, out);

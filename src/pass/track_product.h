@@ -9,7 +9,7 @@
 bool swaps_matrices(const struct perm *order);
 /* Whether the node is a product that can read either operand with its last two axes swapped. Constants stay what layers
  * are made of. */
-bool product_takes_swapped(const struct graph *g, const struct node *n);
+bool product_takes_swapped(const struct track *t, const struct node *n);
 /* Stores the product's result, and takes its operands, with swapped axes where that saves a Transpose. False, with
  * nothing changed: nothing is swapped. Else *status says whether it has been done. */
 bool track_product(struct track *t, node_id id, odlc_status *status);
