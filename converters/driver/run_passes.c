@@ -181,6 +181,17 @@ static odlc_status keep_declared_types(void *udos, struct graph *g)
     return ODLC_OK;
 }
 
+/* Whether MatMuls become operations that do not know of transposed operands. */
+static bool has_plain_products(const struct udo_set *udos)
+{
+    for (size_t i = 0; i < udos->defs.count; i++) {
+        const struct udo_def *def = udos->defs.data[i];
+        if (def->replaces_native && strcmp(def->type, op_row(OP_MatMul)->name) == 0)
+            return op_param_index(def->row, "transpose_in0") < 0 || op_param_index(def->row, "transpose_in1") < 0;
+    }
+    return false;
+}
+
 odlc_status run_passes(const struct context *c, struct udo_set *udos, const struct custom_io *io, struct graph *graph,
                        struct outcome *out)
 {
@@ -189,6 +200,7 @@ odlc_status run_passes(const struct context *c, struct udo_set *udos, const stru
     struct map names, layouts;
     TRY(pass_options(c, graph, &names, &layouts, &options));
     options.custom_io = io->file ? &io->names : NULL;
+    options.plain_products = has_plain_products(udos);
     struct pass_context passes = {.scratch = c->scratch,
                                   .diags = c->diags,
                                   .options = &options,

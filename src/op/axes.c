@@ -25,6 +25,12 @@ bool node_axes(const struct node *n, uint32_t rank, uint32_t *mask)
     return count > 0;
 }
 
+bool node_drops_axes(const struct node *n, uint32_t rank, uint32_t *mask)
+{
+    return n->n_inputs == 1 && op_param_place(n->op, PARAM_axes) >= 0 && op_param_place(n->op, PARAM_keep_dims) >= 0 &&
+           !node_int(n, PARAM_keep_dims, 0) && node_axes(n, rank, mask);
+}
+
 bool node_axes_or_axis(const struct node *n, uint32_t rank, uint32_t *mask)
 {
     uint32_t axis;

@@ -12,6 +12,8 @@
 bool node_axis(const struct node *n, int64_t absent, uint32_t rank, uint32_t *out);
 /* The axes in the tensor param `axes` as a mask. False when there is none, one is listed twice or is not below rank. */
 bool node_axes(const struct node *n, uint32_t rank, uint32_t *mask);
+/* The axes that a reduction takes away, as a mask; false for other nodes, and those that keep all axes. */
+bool node_drops_axes(const struct node *n, uint32_t rank, uint32_t *mask);
 /* The same of a node that may have `axis` (absent: 0) in place of `axes`. */
 bool node_axes_or_axis(const struct node *n, uint32_t rank, uint32_t *mask);
 /* The param `perm`. False when the param is not a permutation of rank axes. */

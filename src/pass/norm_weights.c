@@ -27,6 +27,14 @@ bool norm_weight_fits(const struct graph *g, tensor_id weight, tensor_id x, uint
     return view_reshape(&view, &shape);
 }
 
+tensor_id norm_constant(struct graph *g, const char *name, tensor_id x, uint32_t axes, float value)
+{
+    const enum dtype dtype = graph_tensor(g, x)->type->dtype;
+    const struct shape shape = weights_shape(g, x, axes);
+    const struct view view = view_splat_float(g->arena, dtype, &shape, value);
+    return graph_add_constant(g, graph_free_tensor_name(g, arena_join(g->arena, name, "_", "weights")), dtype, &view);
+}
+
 tensor_id norm_weight(struct graph *g, tensor_id weight, tensor_id x, uint32_t axes)
 {
     const struct tensor *w = graph_tensor(g, weight);

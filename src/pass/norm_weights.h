@@ -10,6 +10,8 @@
 bool norm_weight_fits(const struct graph *g, tensor_id weight, tensor_id x, uint32_t axes);
 /* The constant in the shape of these axes: itself, or another one that is made of it. */
 tensor_id norm_weight(struct graph *g, tensor_id weight, tensor_id x, uint32_t axes);
+/* A constant of x's dtype in the shape of these axes of x, all of whose elements are the value. */
+tensor_id norm_constant(struct graph *g, const char *name, tensor_id x, uint32_t axes, float value);
 /* A bias of zeros for weights that norm_weight gave. */
 tensor_id norm_no_bias(struct graph *g, tensor_id weight);
 /* The param `axes` of a norm. */

@@ -29,6 +29,7 @@ struct pass_options {
     bool keep_int64_inputs;           /* --keep_int64_inputs */
     bool approximate_gelu;            /* --approximate_gelu */
     bool split_slices;                /* --split_slices */
+    bool plain_products;              /* a definition replaces MatMul and has no params for transposed operands */
     bool halve_floats;                /* --float_bitwidth 16 */
     bool keep_float_biases;           /* --float_bias_bitwidth 32 */
     const char *const *no_fusions;    /* --no_fusion: passes fuse_NAME that are left out, or "all" */

@@ -63,7 +63,7 @@ static bool is_normalized(struct fusing *f, const struct occurrence *o, uint32_t
 /* The number of groups; 0: the Reshape makes none. */
 static int64_t groups_of(const struct shape *x, const struct shape *grouped)
 {
-    const bool fits = x->rank >= 3 && grouped->rank >= 3 && x->dims[0] == grouped->dims[0] && grouped->dims[1] > 0 &&
+    const bool fits = x->rank >= 2 && grouped->rank >= 3 && x->dims[0] == grouped->dims[0] && grouped->dims[1] > 0 &&
                       x->dims[1] % grouped->dims[1] == 0;
     return fits ? grouped->dims[1] : 0;
 }
@@ -136,6 +136,18 @@ static bool make_spelled_out(struct fusing *f, const struct occurrence *o)
     return weights[0] != NO_TENSOR && weights[1] != NO_TENSOR && make_last(f, o, weights[0], weights[1], epsilon);
 }
 
+/* Weights by channel, or none. */
+static bool fits(const struct fusing *f, tensor_id weight, tensor_id x)
+{
+    return weight == NO_TENSOR || norm_weight_fits(f->g, weight, x, CHANNELS_FIRST);
+}
+
+static tensor_id by_channel(struct fusing *f, const struct node *norm, tensor_id weight, tensor_id x, float absent)
+{
+    return weight == NO_TENSOR ? norm_constant(f->g, norm->name, x, CHANNELS_FIRST, absent)
+                               : norm_weight(f->g, weight, x, CHANNELS_FIRST);
+}
+
 static bool make(struct fusing *f, const struct occurrence *o)
 {
     const tensor_id x = occurrence_tensor(o, 'x'), gamma = occurrence_tensor(o, 'g'), beta = occurrence_tensor(o, 'b');
@@ -143,17 +155,19 @@ static bool make(struct fusing *f, const struct occurrence *o)
     const struct shape *grouped = shape_of_groups(f->g, o);
     const int64_t groups = groups_of(shape_of(f->g, x), grouped);
     const double epsilon = node_float(norm, PARAM_epsilon, 0);
-    if (!groups || !fusion_keeps_type(f->g, o, 'x') || !is_normalized(f, o, grouped->rank) ||
-        !norm_weight_fits(f->g, gamma, x, CHANNELS_FIRST) || !norm_weight_fits(f->g, beta, x, CHANNELS_FIRST))
+    if (!groups || !fusion_keeps_type(f->g, o, 'x') || !is_normalized(f, o, grouped->rank) || !fits(f, gamma, x) ||
+        !fits(f, beta, x))
         return false;
-    const tensor_id in[] = {x, norm_weight(f->g, gamma, x, CHANNELS_FIRST), norm_weight(f->g, beta, x, CHANNELS_FIRST)};
+    const tensor_id in[] = {x, by_channel(f, norm, gamma, x, 1), by_channel(f, norm, beta, x, 0)};
     struct node *fused = fusion_replace_channels_last(f, o, OP_GroupNorm, in, 3);
     node_set_float(fused, PARAM_epsilon, epsilon);
     node_set_int(fused, PARAM_group, groups);
     return true;
 }
 
-#define WEIGHTED "@g * Reshape(n:LayerNorm(q:Reshape(x))) + @b"
+#define INSTANCES "Reshape(u:Transpose(i:InstanceNorm(t:Transpose(q:Reshape(x)), @s, @z)))"
+/* Weights say that the second axis has the channels. */
+#define LAYERS "Reshape(n:LayerNorm(q:Reshape(x)))"
 #define MEAN_OF(values) "m:ReduceMean[keep_dims=1](" values ")"
 #define STEPS(squares)                                                                     \
     "y = q:Reshape(x); k = " MEAN_OF("y") "; i = @g / (" MEAN_OF(squares) " + #e) ^ 0.5; " \
@@ -162,10 +176,10 @@ static bool make(struct fusing *f, const struct occurrence *o)
 odlc_status pass_fuse_group_norm(struct pass_context *c, struct graph *g)
 {
     static const char *const formulas[] = {
-        "@g * Reshape(u:Transpose(i:InstanceNorm(t:Transpose(q:Reshape(x)), @s, @z))) + @b",
-        WEIGHTED,
+        "@g * " INSTANCES " + @b", "@g * " LAYERS " + @b", "@g * " INSTANCES, "@g * " LAYERS,
+        INSTANCES " + @b",         LAYERS " + @b",         INSTANCES,
     };
-    static const char *const weighted[] = {WEIGHTED};
+    static const char *const weighted[] = {"@g * " LAYERS " + @b"};
     static const char *const spelled_out[] = {STEPS("ElementWiseSquaredDifference(y, k)"), STEPS("(y - k) ^ 2")};
     const struct fusion fusions[] = {{formulas, COUNT_OF(formulas), make},
                                      {weighted, COUNT_OF(weighted), make_weighted},

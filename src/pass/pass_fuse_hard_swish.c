@@ -12,6 +12,7 @@ static bool make(struct fusing *f, const struct occurrence *o)
 odlc_status pass_fuse_hard_swish(struct pass_context *c, struct graph *g)
 {
     static const char *const formulas[] = {"x * Relu6(x + 3) / 6", "x * ReluMinMax[min_value=0,max_value=6](x + 3) / 6",
+                                           "x * ReluMinMax[min_value=0,max_value=1](0.16666666666666667 * x + 0.5)",
                                            "x * HardSigmoid[alpha=0.16666667,beta=0.5](x)"};
     const struct fusion f = {.formulas = formulas, .n_formulas = COUNT_OF(formulas), .make = make};
     return fusion_run(c, g, &f);

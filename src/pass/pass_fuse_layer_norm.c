@@ -123,6 +123,13 @@ static bool make(struct fusing *f, const struct occurrence *o)
 #define MOMENTS                                                                     \
     "k = " SUM_OF("x") "; w = ElementWiseMaximum(" SUM_OF("x ^ 2") " - k ^ 2, 0); " \
                                                                    "v = t:Reshape(w); d = x - r:Reshape(k); "
+/* The same of means, with that bound or without. */
+#define LESS_SQUARE MEAN_OF("x ^ 2") " - k ^ 2"
+#define BOUNDED CENTERED "v = ElementWiseMaximum(" LESS_SQUARE ", 0); "
+/* With both weights, and without any. */
+#define RAW_FORMS                                                                                       \
+    CENTERED "@g * d / (" LESS_SQUARE " + #e) ^ 0.5 + @b", CENTERED "d / (" LESS_SQUARE " + #e) ^ 0.5", \
+        BOUNDED "@g * d / (v + #e) ^ 0.5 + @b", BOUNDED "d / (v + #e) ^ 0.5"
 /* With both weights, with either, and without any; a form with weights before those that are parts of it. */
 #define FORMS(variance)                                                                                              \
     variance "@g * d / (v + #e) ^ 0.5 + @b", variance "@g * d / (v + #e) ^ 0.5", variance "d / (v + #e) ^ 0.5 + @b", \
@@ -132,8 +139,12 @@ static bool make(struct fusing *f, const struct occurrence *o)
 
 odlc_status pass_fuse_layer_norm(struct pass_context *c, struct graph *g)
 {
-    static const char *const formulas[] = {FORMS(SQUARES), FORMS(DIFFERENCES), MOMENTS "@g * d / (v + #e) ^ 0.5 + @b",
-                                           MOMENTS "@g * d / (v + #e) ^ 0.5", MOMENTS "d / (v + #e) ^ 0.5"};
+    static const char *const formulas[] = {FORMS(SQUARES),
+                                           FORMS(DIFFERENCES),
+                                           RAW_FORMS,
+                                           MOMENTS "@g * d / (v + #e) ^ 0.5 + @b",
+                                           MOMENTS "@g * d / (v + #e) ^ 0.5",
+                                           MOMENTS "d / (v + #e) ^ 0.5"};
     const struct fusion f = {.formulas = formulas, .n_formulas = COUNT_OF(formulas), .make = make};
     return fusion_run(c, g, &f);
 }

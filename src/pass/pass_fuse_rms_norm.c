@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* x / √(mean(x²) + ε) · gamma is an RmsNorm, for releases that have the operator. */
+/* x / √(mean(x²) + ε) · gamma is an RmsNorm, also without weights, for releases that have the operator. */
 #include <float.h>
 
 #include "op/axes.h"
@@ -19,9 +19,11 @@ static bool make(struct fusing *f, const struct occurrence *o)
     const struct node *mean = graph_node(f->g, o->nodes['m' - 'a']);
     uint32_t axes;
     if (!fusion_keeps_type(f->g, o, 'x') || !(epsilon > 0 && epsilon <= FLT_MAX) ||
-        !node_axes(mean, graph_tensor(f->g, x)->type->shape.rank, &axes) || !norm_weight_fits(f->g, gamma, x, axes))
+        !node_axes(mean, graph_tensor(f->g, x)->type->shape.rank, &axes) ||
+        (gamma != NO_TENSOR && !norm_weight_fits(f->g, gamma, x, axes)))
         return false;
-    const tensor_id weight = norm_weight(f->g, gamma, x, axes);
+    const tensor_id weight =
+        gamma == NO_TENSOR ? norm_constant(f->g, mean->name, x, axes, 1) : norm_weight(f->g, gamma, x, axes);
     const tensor_id in[] = {x, weight, norm_no_bias(f->g, weight)};
     struct node *fused = fusion_replace(f, o, OP_RmsNorm, in, 3);
     norm_set_axes(f->g, fused, axes);
@@ -31,7 +33,8 @@ static bool make(struct fusing *f, const struct occurrence *o)
 
 odlc_status pass_fuse_rms_norm(struct pass_context *c, struct graph *g)
 {
-    static const char *const formulas[] = {"@g * x / (m:ReduceMean[keep_dims=1](x ^ 2) + #e) ^ 0.5"};
+    static const char *const formulas[] = {"@g * x / (m:ReduceMean[keep_dims=1](x ^ 2) + #e) ^ 0.5",
+                                           "x / (m:ReduceMean[keep_dims=1](x ^ 2) + #e) ^ 0.5"};
     const struct fusion f = {.formulas = formulas, .n_formulas = COUNT_OF(formulas), .make = make};
     return c->options->target_release < SINCE ? ODLC_OK : fusion_run(c, g, &f);
 }

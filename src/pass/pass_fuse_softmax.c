@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* eˣ / Σ eˣ is Softmax, and its logarithm LogSoftmax; the largest x may be subtracted before. */
+/* eˣ / Σ eˣ is Softmax, and its logarithm LogSoftmax; the largest x may be subtracted before. The power of that
+ * logarithm is Softmax again. */
 #include "op/axes.h"
 #include "op/params.h"
 #include "pass/fusion.h"
@@ -20,7 +21,8 @@ static bool sum_axis(const struct graph *g, const struct occurrence *o, int64_t 
 
 static bool make(struct fusing *f, const struct occurrence *o)
 {
-    const enum op_id op = o->nodes['l' - 'a'] == NO_NODE ? OP_Softmax : OP_LogSoftmax;
+    const bool is_power = graph_node(f->g, o->steps[0])->op->id == OP_ElementWiseExp;
+    const enum op_id op = o->nodes['l' - 'a'] == NO_NODE || is_power ? OP_Softmax : OP_LogSoftmax;
     int64_t axis;
     struct node *fused = sum_axis(f->g, o, &axis) ? fusion_of_x(f, o, op) : NULL;
     if (!fused)
@@ -31,6 +33,8 @@ static bool make(struct fusing *f, const struct occurrence *o)
 }
 
 #define LOWERED "d = x - s:ReduceMax[keep_dims=1](x); "
+/* ReduceLogSumExp, whose largest x is no less than the least number. */
+#define SHIFTED "k = ElementWiseMaximum(s:ReduceMax[keep_dims=1](x), -3.4028234663852886e+38); "
 #define SUM_OF(exponentials) "s:ReduceSum[keep_dims=1](" exponentials ")"
 #define LOGARITHM_OF(sum) "l:ElementWiseLog(" sum ")"
 
@@ -41,6 +45,8 @@ odlc_status pass_fuse_softmax(struct pass_context *c, struct graph *g)
         "e = ElementWiseExp(x); e / " SUM_OF("e"),
         LOWERED "d - " LOGARITHM_OF(SUM_OF("ElementWiseExp(d)")),
         "x - " LOGARITHM_OF(SUM_OF("ElementWiseExp(x)")),
+        SHIFTED "ElementWiseExp(x - " LOGARITHM_OF(SUM_OF("ElementWiseExp(x - k)")) " - k)",
+        SHIFTED "x - " LOGARITHM_OF(SUM_OF("ElementWiseExp(x - k)")) " - k",
     };
     const struct fusion f = {.formulas = formulas, .n_formulas = COUNT_OF(formulas), .make = make};
     return fusion_run(c, g, &f);

@@ -5,8 +5,9 @@
  * walks the nodes in order and keeps for each tensor T of the old graph where its value now is: a stored tensor S and
  * the permutation p with S.axis[i] = T.axis[p[i]]. A layout Transpose then costs nothing: it only changes p. Ops that
  * treat all axes alike, or whose axis params can be rewritten (permute_fn in their row), work on S directly and pass p
- * on; so do Reshapes that split and merge axes which lie side by side in S, too. Everything else gets the tensor in its
- * own order by a real Transpose, one per tensor and permutation, shared by all readers. Constants are permuted views.
+ * on; so do Reshapes that split and merge axes which lie side by side in S, and products of matrices that are stored
+ * transposed (track_product.h). Everything else gets the tensor in its own order by a real Transpose, one per tensor
+ * and permutation, shared by all readers. Constants are permuted views.
  *
  * A backward walk finds the order that a tensor should best be stored in: that of the channels-last op which it flows
  * into. A Transpose of the model gives its result in that order at no cost.
@@ -16,9 +17,11 @@
  * channels-last (docs/udo-config.md, --preserve_io). */
 #include <string.h>
 
+#include "op/axes.h"
 #include "op/params.h"
 #include "pass/regroup.h"
 #include "pass/track_interface.h"
+#include "pass/track_product.h"
 
 pass_fn pass_track_axes;
 
@@ -61,6 +64,16 @@ static struct perm order_of_result(const struct track *t, tensor_id out)
     return followed ? wanted->order : perm_identity(rank);
 }
 
+/* Whether nothing but products reads the tensor, which take it with swapped axes, too. */
+static bool products_read(const struct track *t, tensor_id id)
+{
+    const uint32_t first = t->uses.first[id], end = t->uses.first[id + 1];
+    for (uint32_t i = first; i < end; i++)
+        if (!product_takes_swapped(t, graph_node(t->g, t->uses.nodes[i])))
+            return false;
+    return end > first && graph_tensor(t->g, id)->kind != TENSOR_OUTPUT;
+}
+
 static odlc_status visit_transpose(struct track *t, node_id id)
 {
     struct node *n = graph_node(t->g, id);
@@ -68,7 +81,8 @@ static odlc_status visit_transpose(struct track *t, node_id id)
     struct perm perm = node_perm(n), inverse = perm_inverse(&perm);
     const struct location at = t->at[in];
     struct perm stored_as = perm_compose(&inverse, &at.perm), to = order_of_result(t, out);
-    bool costs_nothing = n->layout_only || perm_is_identity(&stored_as) || perm_equal(&stored_as, &to);
+    bool costs_nothing = n->layout_only || perm_is_identity(&stored_as) || perm_equal(&stored_as, &to) ||
+                         (swaps_matrices(&stored_as) && products_read(t, out));
     struct perm back = perm_inverse(&at.perm), own = perm_compose(&back, &perm), step = perm_compose(&own, &to);
     tensor_id shared = costs_nothing ? NO_TENSOR : track_find_copy(t, at.stored, &step);
     if (costs_nothing) {
@@ -220,17 +234,69 @@ static void visit_copy(struct track *t, node_id id)
     vec_push(t->g->arena, &t->g->order, id);
 }
 
+/* Steps that are looked at for one answer, so that it costs little in any graph. */
+enum { STEPS_AHEAD = 32 };
+/* What is this many times smaller than another operand is small. */
+enum { SMALL = 8 };
+
+static bool order_pays(const struct track *t, tensor_id out, const struct perm *order, uint32_t *steps);
+
+/* Whether all other operands of the node can be had in the order without a Transpose, or are so small that it costs
+ * little. */
+static bool others_agree(const struct track *t, const struct node *n, tensor_id in, const struct perm *order)
+{
+    const uint64_t count = shape_count(&graph_tensor(t->g, in)->type->shape);
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        const tensor_id other = n->inputs[i];
+        if (other == NO_TENSOR || (other == in && carries_axes(n->op, i)))
+            continue;
+        const struct tensor *tensor = graph_tensor(t->g, other);
+        const bool agrees = carries_axes(n->op, i) && (perm_equal(&t->at[other].perm, order) ||
+                                                       shape_count(&tensor->type->shape) <= count / SMALL);
+        if (other == in || (tensor->kind != TENSOR_STATIC && !agrees))
+            return false;
+    }
+    return true;
+}
+
+/* A reader that is a Transpose, or a product of matrices that the order transposes, or works in the order and gives a
+ * result whose order pays. */
+static bool reader_pays(const struct track *t, const struct node *n, tensor_id in, const struct perm *order,
+                        uint32_t *steps)
+{
+    const tensor_id out = n->outputs[0];
+    struct perm next;
+    if (node_is(n, OP_Transpose) || (swaps_matrices(order) && product_takes_swapped(t, n)))
+        return true;
+    if (n->n_outputs != 1 || out == NO_TENSOR)
+        return false;
+    const struct shape *from = &graph_tensor(t->g, in)->type->shape, *to = &graph_tensor(t->g, out)->type->shape;
+    if (node_is(n, OP_Reshape))
+        return regroup(from, order, to, &t->preferred[out].order, &next) && order_pays(t, out, &next, steps);
+    uint32_t axes;
+    if (node_drops_axes(n, from->rank, &axes)) {
+        next = perm_without(order, axes);
+        return order_pays(t, out, &next, steps);
+    }
+    return n->op->permute && to->rank == order->rank && others_agree(t, n, in, order) &&
+           order_pays(t, out, order, steps);
+}
+
 /* A result in an order that no reader wants would only move the Transpose behind the Reshape. A Transpose of the model
- * takes any. */
-static bool order_pays(const struct track *t, tensor_id out, const struct perm *order)
+ * takes any, also behind nodes that do. */
+static bool order_pays(const struct track *t, tensor_id out, const struct perm *order, uint32_t *steps)
 {
     struct perm own = perm_identity(order->rank), wanted = order_of_result(t, out);
     if (perm_equal(order, &own) || perm_equal(order, &wanted))
         return true;
     const uint32_t first = t->uses.first[out], end = t->uses.first[out + 1];
-    for (uint32_t i = first; i < end; i++)
-        if (!node_is(graph_node(t->g, t->uses.nodes[i]), OP_Transpose))
+    for (uint32_t i = first; i < end; i++) {
+        if (*steps == 0)
             return false;
+        --*steps;
+        if (!reader_pays(t, graph_node(t->g, t->uses.nodes[i]), out, order, steps))
+            return false;
+    }
     return end > first && graph_tensor(t->g, out)->kind != TENSOR_OUTPUT;
 }
 
@@ -243,8 +309,9 @@ static bool visit_regrouping(struct track *t, node_id id)
     const struct perm back = perm_inverse(&at.perm);
     const struct shape from = perm_apply(&back, &graph_tensor(t->g, at.stored)->type->shape);
     struct perm order;
+    uint32_t steps = STEPS_AHEAD;
     if (!regroup(&from, &at.perm, &graph_tensor(t->g, out)->type->shape, &t->preferred[out].order, &order) ||
-        !order_pays(t, out, &order))
+        !order_pays(t, out, &order, &steps))
         return false;
     graph_replace_input(t->g, id, 0, at.stored);
     track_store(t, out, &order);
@@ -267,6 +334,9 @@ static odlc_status visit(struct track *t, node_id id)
     }
     if (node_is(n, OP_Reshape) && visit_regrouping(t, id))
         return ODLC_OK;
+    odlc_status status;
+    if (track_product(t, id, &status))
+        return status;
     if (n->op->permute && choose_perm(t, n, &perm) && n->op->permute(t->g, n, &perm, &out_perm))
         return visit_permutable(t, id, &perm, &out_perm);
     return visit_fixed(t, id);

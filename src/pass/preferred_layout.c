@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pass/preferred_layout.h"
 
+#include "op/axes.h"
 #include "op/op.h"
 #include "op/params.h"
 #include "pass/regroup.h"
@@ -98,6 +99,24 @@ static struct preferred_layout passed_on(const struct search *s, const struct ar
                          : (struct preferred_layout){perm_channels_last(rank), false};
 }
 
+/* Of what is reduced the order that gives the result in the wanted one: the axes that go stay in their places. */
+static struct preferred_layout before_reduction(const struct search *s, const struct node *n, uint32_t axes)
+{
+    const struct perm *order = &s->preferred[n->outputs[0]].order;
+    const uint32_t rank = node_input(s->g, n, 0)->type->shape.rank;
+    struct preferred_layout made = {.order = {.rank = rank}};
+    uint8_t kept[MAX_RANK];
+    uint32_t n_kept = 0;
+    if (order->rank == 0)
+        return (struct preferred_layout){.spatial = false};
+    for (uint32_t i = 0; i < rank; i++)
+        if (!(axes >> i & 1))
+            kept[n_kept++] = (uint8_t)i;
+    for (uint32_t i = 0, k = 0; i < rank; i++)
+        made.order.axis[i] = axes >> i & 1 ? (uint8_t)i : kept[order->axis[k++]];
+    return made;
+}
+
 static struct preferred_layout preferred_for_input(const struct search *s, const struct around *a, uint32_t i)
 {
     const struct node *n = a->n;
@@ -106,6 +125,9 @@ static struct preferred_layout preferred_for_input(const struct search *s, const
         struct perm perm = node_perm(n);
         return n->layout_only && is_channels_last(&perm) ? (struct preferred_layout){perm, true} : none;
     }
+    uint32_t axes;
+    if (node_drops_axes(n, rank_of(s, n->inputs[i]), &axes))
+        return before_reduction(s, n, axes);
     if (keeps_order(s, n, i))
         return passed_on(s, a, i);
     if (!node_is(n, OP_Reshape))

@@ -112,6 +112,25 @@ def check_both(checks, folder):
         checks.equal("both: the model's axis", (softmax.params["axis"].dtype, softmax.params["axis"].value), ("INT_32", 1))
 
 
+def check_products(checks, folder):
+    """Operands are stored transposed where the definition has params that say so, and transposed where it has none."""
+    m = onnx.Model(opset=13)
+    m.input("x", onnx.FLOAT, [4, 3])
+    m.node("Transpose", ["x"], ["t"], name="turn", perm=[1, 0])
+    m.node("MatMul", ["x", "t"], ["y"], name="product")
+    m.output("y", onnx.FLOAT, [4, 4])
+    m.save(os.path.join(folder, "m.onnx"))
+    product = tensor("Input", "a") + tensor("Input", "b") + tensor("Output", "y")
+    flags = "".join(param(f"transpose_in{i}", "BOOL_8", "SCALAR") for i in range(2))
+    for label, definition, types in (("with params", product + flags, ["MatMul"]), ("without", product, ["Transpose", "MatMul"])):
+        done, out = convert(folder, opdef("MatMul", definition))
+        if checks.check(f"products {label}: converts", done.returncode == 0, done.stderr):
+            ops = read_container(out).ops
+            checks.equal(f"products {label}: ops", [op.type for op in ops], types)
+            checks.equal(f"products {label}: flags", "transpose_in1" in ops[-1].params and ops[-1].params["transpose_in1"].value,
+                         label == "with params")
+
+
 def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
@@ -119,6 +138,7 @@ def main():
         check_replaced(checks, folder)
         check_refused(checks, folder)
         check_both(checks, folder)
+        check_products(checks, folder)
     checks.finish()
 
 

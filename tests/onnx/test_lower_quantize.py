@@ -42,6 +42,7 @@ def test_quantize(checks):
     expected = quantized(x, f4(0.1), 9, "u1")
     gives(checks, "com.microsoft::QuantizeLinear", 13, [x, f4(0.1), np.uint8(9)], expected)
     refuses(checks, "the scale [2] does not fit the tensor [2,3,4]", "QuantizeLinear", 13, [x, f4([1, 2])])
+    refuses(checks, "the scale is inf", "QuantizeLinear", 13, [x, Const(np.inf, "f4")])
     refuses(checks, "zero point is of type int8", "QuantizeLinear", 21, [x, f4(1), np.int8(1)], output_dtype=UINT8)
     refuses(checks, "float8e4m3fn is not supported", "QuantizeLinear", 21, [x, f4(1)], output_dtype=FLOAT8)
     refuses(checks, "nothing is quantized to int32", "QuantizeLinear", 21, [x, f4(1)], output_dtype=INT32)
@@ -74,6 +75,7 @@ def test_dequantize(checks):
     gives(checks, "DequantizeLinear", 19, [x, np.float16(0.3)], (x * np.float32(np.float16(0.3))).astype("f2"))
     bias = np.array([-100000, 7, 16777217], "i4")
     gives(checks, "DequantizeLinear", 13, [bias, f4(0.5)], bias.astype("f4") * f4(0.5))
+    refuses(checks, "the scale is nan", "DequantizeLinear", 13, [x, Const(np.nan, "f4")])
     refuses(checks, "the zero point is int8, the tensor uint8", "DequantizeLinear", 13, [x, f4(1), np.int8(1)])
     refuses(checks, "nothing is dequantized from float32", "DequantizeLinear", 13, [f4([1]), f4(1)])
 

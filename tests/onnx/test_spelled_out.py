@@ -37,15 +37,30 @@ class Steps(Network):
         return self.ints(self.named("list"), list(values))
 
 
-def found(checks, label, m, last, y, options=()):
-    """Types of the container's ops, sorted; numbers are compared with y."""
+def written(checks, label, m, last, y, options=()):
+    """The container of what ends with the step; numbers are compared with y."""
     m.node("Identity", [last], ["y"])
-    container = m.gives(checks, label, ("--preserve_io", "layout", *options), y=np.asarray(y, "f4"))
+    return m.gives(checks, label, ("--preserve_io", "layout", *options), y=np.asarray(y, "f4"))
+
+
+def kinds_of(container):
     return container and sorted(op.type for op in container.ops if op.type not in PLAIN)
 
 
+def found(checks, label, m, last, y, options=()):
+    """Types of the container's ops, sorted."""
+    return kinds_of(written(checks, label, m, last, y, options))
+
+
 def becomes(checks, label, m, last, y, *types, options=()):
-    checks.equal(f"{label}: ops", found(checks, label, m, last, y, options), sorted(types))
+    """The container, or None."""
+    container = written(checks, label, m, last, y, options)
+    checks.equal(f"{label}: ops", kinds_of(container), sorted(types))
+    return container
+
+
+def transposes(container):
+    return sum(op.type == "Transpose" for op in container.ops)
 
 
 def stays(checks, label, m, last, y, *gone, options=()):
@@ -85,6 +100,9 @@ def test_activations(checks):
     m = Steps()
     last = m.step("Div", m.step("Mul", "x", m.step("Clip", m.step("Add", "x", 3), 0, 6)), 6)
     becomes(checks, "HardSwish", m, last, m.x * np.clip(m.x + 3, 0, 6) / 6, "Neuron")
+    m = Steps()
+    last = m.step("Mul", "x", m.step("Clip", m.step("Add", m.step("Div", "x", 6), 0.5), 0, 1))
+    becomes(checks, "HardSwish by bounds of 0 and 1", m, last, m.x * np.clip(m.x + 3, 0, 6) / 6, "Neuron")
     m = Steps()
     last = m.step("Div", m.step("Mul", "x", m.step("Clip", m.step("Add", "x", 2), 0, 6)), 6)
     stays(checks, "nearly HardSwish", m, last, m.x * np.clip(m.x + 2, 0, 6) / 6, "HardSwish")
@@ -174,6 +192,22 @@ def test_norms(checks):
     parts = m.x.reshape(2, 2, -1)
     parts = (parts - parts.mean(-1, keepdims=True)) / np.sqrt(parts.var(-1, keepdims=True) + 1e-3)
     becomes(checks, "GroupNorm", m, last, parts.reshape(m.x.shape) * weights[0] + weights[1], "GroupNorm")
+    m = Steps((6, 4))
+    groups = m.step("InstanceNormalization", m.step("Reshape", "x", m.list(6, 2, 2)), np.ones(2), np.zeros(2), epsilon=1e-3)
+    parts = m.x.reshape(6, 2, 2)
+    parts = (parts - parts.mean(-1, keepdims=True)) / np.sqrt(parts.var(-1, keepdims=True) + 1e-3)
+    last = m.step("Mul", m.step("Reshape", groups, m.list(6, 4)), gamma)
+    becomes(checks, "GroupNorm without a bias", m, last, parts.reshape(m.x.shape) * gamma, "GroupNorm")
+    m = Steps()
+    mean = m.step("ReduceMean", "x", axes=[2], keepdims=1)
+    squares = m.step("Sub", m.step("ReduceMean", m.step("Mul", "x", "x"), axes=[2], keepdims=1), m.step("Mul", mean, mean))
+    last = m.step("Div", m.step("Sub", "x", mean), m.step("Sqrt", m.step("Add", squares, 0.25)))
+    y = (m.x - m.x.mean(2, keepdims=True)) / np.sqrt(m.x.var(2, keepdims=True) + 0.25)
+    becomes(checks, "LayerNorm by moments", m, last, y, "LayerNorm")
+    m = Steps()
+    last = m.step("Div", "x", m.step("Sqrt", m.step("Add", m.step("ReduceMean", m.step("Mul", "x", "x"), axes=[2], keepdims=1), 0.25)))
+    y = m.x / np.sqrt((m.x * m.x).mean(2, keepdims=True) + 0.25)
+    becomes(checks, "RmsNorm without weights", m, last, y, "RmsNorm", options=NEWER)
     m = Steps()
     squares = m.step("ReduceSum", m.step("Mul", "x", "x"), m.list(2), keepdims=1)
     y = m.x / np.sqrt(np.maximum((m.x * m.x).sum(2, keepdims=True), 1e-6))
@@ -189,6 +223,12 @@ def test_softmax(checks):
         m = Steps()
         total = m.step("ReduceSum", m.step("Exp", "x"), m.list(axis), keepdims=1)
         becomes(checks, f"LogSoftmax along {axis}", m, m.step("Sub", "x", m.step("Log", total)), m.x - np.log(s), "LogSoftmax")
+        for kind in ("LogSoftmax", "Softmax"):
+            m = Steps()
+            last = m.step("Sub", "x", m.step("ReduceLogSumExp", "x", axes=[axis], keepdims=1))
+            last = m.step("Exp", last) if kind == "Softmax" else last
+            y = e / s if kind == "Softmax" else m.x - np.log(s)
+            becomes(checks, f"{kind} by ReduceLogSumExp along {axis}", m, last, y, kind)
     m = Steps()
     power = m.step("Exp", "x")
     last = m.step("Div", power, m.step("ReduceSum", m.step("Exp", m.step("Neg", "x")), m.list(2), keepdims=1))
@@ -201,7 +241,44 @@ def test_attention(checks):
     scores = m.step("Mul", m.step("MatMul", "x", m.step("Transpose", "x", perm=[0, 1, 3, 2])), 0.5)
     last = m.step("MatMul", m.step("Softmax", scores, axis=-1), "x")
     e = np.exp(m.x @ m.x.transpose(0, 1, 3, 2) / 2)
-    becomes(checks, "attention", m, last, e / e.sum(-1, keepdims=True) @ m.x, "MatMul", "Softmax", "MatMul")
+    container = becomes(checks, "attention", m, last, e / e.sum(-1, keepdims=True) @ m.x, "MatMul", "Softmax", "MatMul")
+    keys = [op.params["transpose_in1"].value for op in container.ops if op.type == "MatMul"] if container else []
+    checks.equal("attention: transposed operands", keys, [1, 0])
+
+
+def channels(x, w):
+    return np.einsum("nchw,oc->nohw", x, w[:, :, 0, 0])
+
+
+def test_image_attention(checks):
+    """Attention among an image's places, by convolutions around it: the container has fewer Transposes than the model."""
+    m = Steps((1, 3, 4, 2))
+    q, k, v, out = (noise(seed, 3, 3, 1, 1) for seed in (5, 6, 7, 8))
+    places = [m.step("Reshape", m.step("Conv", "x", w), m.list(1, 3, 8)) for w in (q, k, v)]
+    scores = m.step("Softmax", m.step("MatMul", m.step("Transpose", places[0], perm=[0, 2, 1]), places[1]), axis=-1)
+    mixed = m.step("MatMul", places[2], m.step("Transpose", scores, perm=[0, 2, 1]))
+    last = m.step("Conv", m.step("Reshape", mixed, m.list(1, 3, 4, 2)), out)
+    a, b, c = (channels(m.x, w).reshape(1, 3, 8) for w in (q, k, v))
+    e = np.exp(a.transpose(0, 2, 1) @ b)
+    y = channels((c @ (e / e.sum(-1, keepdims=True)).transpose(0, 2, 1)).reshape(1, 3, 4, 2), out)
+    container = becomes(checks, "attention in images", m, last, y, "Conv2d", "Conv2d", "Conv2d", "MatMul", "Softmax", "MatMul", "Conv2d")
+    checks.equal("attention in images: Transposes", container and transposes(container), 2)  # of x and of y
+
+
+def test_branches(checks):
+    """Branches that are stacked and summed, and convolutions of rows: what moves axes costs no Transpose."""
+    m = Steps((1, 3, 4, 2))
+    one, other = noise(5, 3, 3, 1, 1), noise(6, 3, 3, 1, 1)
+    parts = [m.step("Reshape", m.step("Conv", "x", w), m.list(1, 1, 3, 4, 2)) for w in (one, other)]
+    last = m.step("Conv", m.step("ReduceSum", m.step("Concat", *parts, axis=1), m.list(1), keepdims=0), one)
+    y = channels(channels(m.x, one) + channels(m.x, other), one)
+    container = becomes(checks, "branches", m, last, y, "Conv2d", "Conv2d", "Concat", "Reduce", "Conv2d")
+    checks.equal("branches: Transposes", container and transposes(container), 2)  # of x and of y
+    m = Steps((1, 3, 5))
+    rows = m.step("Neg", m.step("Conv", "x", noise(5, 4, 3, 1)))
+    y = -np.einsum("ncl,oc->nol", m.x, noise(5, 4, 3, 1)[:, :, 0]).transpose(0, 2, 1)
+    container = becomes(checks, "rows", m, m.step("Transpose", rows, perm=[0, 2, 1]), y, "Conv2d", "Eltwise_Unary")
+    checks.equal("rows: Transposes", container and transposes(container), 1)  # of x
 
 
 def test_layers(checks):
@@ -254,7 +331,7 @@ def main():
     if np is None:
         checks.skip("operators that are spelled out", "python3-numpy is not there")
         checks.finish()
-    for test in (test_gelu, test_activations, test_without_an_operator, test_norms, test_softmax, test_attention, test_layers, test_moved):
+    for test in (test_gelu, test_activations, test_without_an_operator, test_norms, test_softmax, test_attention, test_image_attention, test_branches, test_layers, test_moved):
         test(checks)
     checks.finish()
 

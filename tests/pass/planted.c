@@ -2,6 +2,7 @@
 #include "planted.h"
 
 #include <check.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -287,14 +288,13 @@ static tensor_id write_hard_swish(struct writer *w)
 
 static tensor_id write_hard_sigmoid(struct writer *w)
 {
-    tensor_id clamp, y;
     if (below(w, 2)) {
-        clamp = clamped_to_6(w, shifted(w, w->x, 3, true));
+        const tensor_id clamp = clamped_to_6(w, shifted(w, w->x, 3, true));
         begin_binary(w, OP_ElementWiseDivide, clamp, number(w, 6));
         return end(w);
     }
-    y = shifted(w, symmetric(w, OP_ElementWiseMultiply, w->x, any_number(w, between(w, 0.1, 0.9))),
-                between(w, 0.1, 0.9), false);
+    const tensor_id y = shifted(w, symmetric(w, OP_ElementWiseMultiply, w->x, any_number(w, between(w, 0.1, 0.9))),
+                                between(w, 0.1, 0.9), false);
     build_op(&w->b, OP_ReluMinMax, fresh(w, "node"));
     build_in(&w->b, y);
     build_float(&w->b, PARAM_min_value, faulty(w) ? -0.25 : 0);
@@ -370,26 +370,32 @@ static tensor_id lowered(struct writer *w)
     return w->lone ? w->x : binary(w, OP_ElementWiseSubtract, w->x, reduced(w, OP_ReduceMax, w->x));
 }
 
-static void one_axis(struct writer *w)
-{
-    w->axes = 1u << below(w, shape_of(w, w->x)->rank);
-}
-
 static tensor_id write_softmax(struct writer *w)
 {
-    one_axis(w);
+    w->axes = 1u << below(w, shape_of(w, w->x)->rank);
     const tensor_id e = unary(w, OP_ElementWiseExp, lowered(w)), n = reduced(w, OP_ReduceSum, e);
-    if (below(w, 2)) {
+    if (below(w, 2))
         begin_binary(w, OP_ElementWiseDivide, e, n);
-        return end(w);
-    }
-    begin_symmetric(w, OP_ElementWiseMultiply, e, unary(w, OP_ElementWiseReciprocal, n));
+    else
+        begin_symmetric(w, OP_ElementWiseMultiply, e, unary(w, OP_ElementWiseReciprocal, n));
+    return end(w);
+}
+
+/* The logarithm of a sum as ReduceLogSumExp is lowered, and taken from x. */
+static tensor_id by_log_sum(struct writer *w, const tensor_id largest)
+{
+    const tensor_id k = symmetric(w, OP_ElementWiseMaximum, largest, any_number(w, faulty(w) ? -1 : -(double)FLT_MAX));
+    const tensor_id e = unary(w, OP_ElementWiseExp, binary(w, OP_ElementWiseSubtract, w->x, k));
+    const tensor_id sum = symmetric(w, OP_ElementWiseAdd, unary(w, OP_ElementWiseLog, reduced(w, OP_ReduceSum, e)), k);
+    begin_binary(w, OP_ElementWiseSubtract, w->x, sum);
     return end(w);
 }
 
 static tensor_id write_log_softmax(struct writer *w)
 {
-    one_axis(w);
+    w->axes = 1u << below(w, shape_of(w, w->x)->rank);
+    if (below(w, 2))
+        return by_log_sum(w, reduced(w, OP_ReduceMax, w->x));
     const tensor_id d = lowered(w), n = reduced(w, OP_ReduceSum, unary(w, OP_ElementWiseExp, d));
     begin_binary(w, OP_ElementWiseSubtract, d, unary(w, OP_ElementWiseLog, n));
     return end(w);
@@ -418,17 +424,13 @@ static tensor_id weights_along(struct writer *w, uint32_t mask)
     return weights(w, &shape);
 }
 
-static tensor_id sum_of_squares(struct writer *w)
-{
-    return below(w, 3) ? reduced(w, OP_ReduceSum, square(w, w->x)) : reduced(w, OP_ReduceSumSquare, w->x);
-}
-
 static tensor_id write_l2_norm(struct writer *w)
 {
     tensor_id length;
     last_axes(w);
     w->lone = true;
-    const tensor_id squares = sum_of_squares(w);
+    const tensor_id squares =
+        below(w, 3) ? reduced(w, OP_ReduceSum, square(w, w->x)) : reduced(w, OP_ReduceSumSquare, w->x);
     if (below(w, 3) == 0) {
         const tensor_id most = any_number(w, between(w, 0.25, 9)), over = inverse_root(w, squares);
         begin_symmetric(w, OP_ElementWiseMultiply, w->x, symmetric(w, OP_ElementWiseMinimum, over, most));
@@ -445,9 +447,13 @@ static tensor_id write_l2_norm(struct writer *w)
 static tensor_id write_rms_norm(struct writer *w)
 {
     last_axes(w);
+    w->lone = below(w, 2); /* without weights the operator may have any axes */
     const tensor_id mean = reduced(w, OP_ReduceMean, square(w, w->x));
-    const tensor_id normal = over_root(w, w->x, shifted(w, mean, between(w, 0.01, 1), false));
-    tensor_id factors[] = {normal, weights_along(w, w->axes)};
+    const tensor_id inverse = inverse_root(w, shifted(w, mean, between(w, 0.01, 1), false));
+    const bool weighs_x = below(w, 2);
+    tensor_id factors[] = {w->x, inverse};
+    if (!w->lone) /* what is not weighted is an RmsNorm already */
+        factors[weighs_x] = symmetric(w, OP_ElementWiseMultiply, factors[weighs_x], weights_along(w, w->axes));
     return product(w, factors, 2);
 }
 
@@ -458,18 +464,12 @@ static tensor_id variance(struct writer *w, tensor_id mean, tensor_id centered)
     return reduced(w, OP_ReduceMean, squares);
 }
 
-/* The steps of centered, or none yet. */
-static tensor_id perhaps_centered(struct writer *w, tensor_id mean)
-{
-    return below(w, 2) ? binary(w, OP_ElementWiseSubtract, w->x, mean) : NO_TENSOR;
-}
-
 /* Steps of a norm with weights along some axes: one form or the other. */
 static tensor_id weighted_norm(struct writer *w, uint32_t mask)
 {
     const tensor_id gamma = weights_along(w, mask), beta = weights_along(w, mask);
     const tensor_id mean = reduced(w, OP_ReduceMean, w->x);
-    const tensor_id early = perhaps_centered(w, mean);
+    const tensor_id early = below(w, 2) ? binary(w, OP_ElementWiseSubtract, w->x, mean) : NO_TENSOR;
     const tensor_id shifted_variance = shifted(w, variance(w, mean, early), between(w, 0.01, 1), false);
     if (early == NO_TENSOR && below(w, 2)) {
         const tensor_id factor = symmetric(w, OP_ElementWiseMultiply, inverse_root(w, shifted_variance), gamma);
@@ -514,15 +514,12 @@ static tensor_id reshaped(struct writer *w, tensor_id x, const struct shape *sha
 static tensor_id instance_norm(struct writer *w, tensor_id x)
 {
     const struct shape channels = SHAPE(shape_of(w, x)->dims[1]);
-    float *ones = arena_array(w->b.graph->arena, float, (size_t)channels.dims[0]);
-    float *zeros = arena_array(w->b.graph->arena, float, (size_t)channels.dims[0]);
+    float *ones = arena_array(w->b.graph->arena, float, 2 * (size_t)channels.dims[0]), *zeros = ones + channels.dims[0];
     tensor_id last, first;
     for (int64_t i = 0; i < channels.dims[0]; i++)
         ones[i] = 1;
-    if (faulty(w))
-        ones[0] = 2;
-    if (faulty(w))
-        zeros[0] = 1;
+    ones[0] += faulty(w);
+    zeros[0] = faulty(w);
     ck_assert_int_eq(build_to_channels_last(&w->b, x, &last), ODLC_OK);
     build_op(&w->b, OP_InstanceNorm, fresh(w, "node"));
     build_in(&w->b, last);
@@ -538,9 +535,16 @@ static tensor_id write_group_norm(struct writer *w)
     const struct shape x = *shape_of(w, w->x);
     const int64_t groups = x.dims[1] % 2 ? x.dims[1] : x.dims[1] / 2;
     const struct shape grouped = SHAPE(x.dims[0], groups, (int64_t)shape_count(&x) / x.dims[0] / groups);
-    tensor_id normal = reshaped(w, w->x, &grouped);
-    normal = reshaped(w, instance_norm(w, normal), &x);
-    tensor_id terms[] = {symmetric(w, OP_ElementWiseMultiply, normal, weights_along(w, 2)), weights_along(w, 2)};
+    const tensor_id normal = instance_norm(w, reshaped(w, w->x, &grouped));
+    const uint32_t n_weights = below(w, 3);
+    begin_reshape(w, normal, &x);
+    if (n_weights == 0)
+        return end(w);
+    const tensor_id back = end_inner(w);
+    tensor_id parts[] = {back, weights_along(w, 2)};
+    if (n_weights == 1)
+        return product(w, parts, 2);
+    tensor_id terms[] = {symmetric(w, OP_ElementWiseMultiply, parts[0], parts[1]), weights_along(w, 2)};
     return sum(w, terms, 2);
 }
 
@@ -748,7 +752,7 @@ static const struct {
     {"fuse_layer_norm", OP_LayerNorm, 1, write_layer_norm, 1},
     {"fuse_layer_norm", OP_LayerNorm, 1, write_norm_by_moments, 1},
     {"fuse_layer_norm", OP_InstanceNorm, 3, write_instance_norm, 1},
-    {"fuse_group_norm", OP_GroupNorm, 3, write_group_norm, 1},
+    {"fuse_group_norm", OP_GroupNorm, 2, write_group_norm, 1},
     {"fuse_rearrangement", OP_ChannelShuffle, 1, write_shuffle, 4},
     {"fuse_rearrangement", OP_DepthToSpace, 4, write_depth_to_space, 4},
     {"fuse_rearrangement", OP_SpaceToDepth, 4, write_space_to_depth, 4},

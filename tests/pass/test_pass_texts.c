@@ -348,6 +348,11 @@ static void declare_types(struct graph *g)
     "const \"gamma_bias\" float32[4] {0, 0, 0, 0}\n" \
     "node \"rms_norm_y\" RmsNorm (\"x\", \"" gamma "\", \"gamma_bias\") {axes=[1]{2}, epsilon=0.25}" \
     " -> \"y\" float32[1,2,4]\noutput \"y\"\n"
+#define RMS_BARE \
+    "graph \"g\"\ninput \"x\" float32[1,2,4]\nconst \"mean_weights\" float32[4] {1, 1, 1, 1}\n" \
+    "const \"mean_weights_bias\" float32[4] {0, 0, 0, 0}\n" \
+    "node \"rms_norm_n\" RmsNorm (\"x\", \"mean_weights\", \"mean_weights_bias\") {axes=[1]{2}, epsilon=0.25}" \
+    " -> \"n\" float32[1,2,4]\n"
 #define SCALED(node, soft) \
     "graph \"g\"\ninput \"x\" float32[2,3]\nconst \"c\" float32[1] {4}\n" node " -> \"scaled\" float32[2,3]\n" \
     "node \"soft\" " soft " -> \"y\" float32[2,3]\noutput \"y\"\n"

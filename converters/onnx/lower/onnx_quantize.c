@@ -3,6 +3,8 @@
  * that ONNX defines. Where a DequantizeLinear reads what a QuantizeLinear of the same encoding gives, or integers that
  * are known, the real value goes through a fixed-point tensor instead (pass_quantize.c). Real values whose encoding is
  * known by one of the operators alone are marked with it (pass_keep_encodings.c). */
+#include <math.h>
+
 #include "converters/lowering/quantized.h"
 #include "converters/onnx/lower/onnx_blocks.h"
 #include "converters/onnx/lower/onnx_shape.h"
@@ -58,12 +60,27 @@ static odlc_status read_granularity(const struct lower *l, struct linear *q)
     return ODLC_OK;
 }
 
+/* A model that was calibrated with infinite values (a mask, for example) has such a scale, and no number is what it
+ * stands for. */
+static odlc_status check_scale(const struct lower *l, const struct linear *q)
+{
+    uint64_t count;
+    if (!q->whole || !build_is_const(l->b, q->scale))
+        return ODLC_OK;
+    const double *scale = build_const_as_floats(l->b, q->scale, &count);
+    if (!isfinite(*scale))
+        return lower_invalid(l, NULL, "calibrate it with finite values, a mask of -10000 in place of -inf",
+                             "the scale is %g", *scale);
+    return ODLC_OK;
+}
+
 static odlc_status read_linear(const struct lower *l, struct linear *q)
 {
     TRY(lower_need(l, 0, "x", &q->x));
     TRY(lower_need(l, 1, "scale", &q->scale));
     q->zero = lower_in(l, 2);
-    return read_granularity(l, q);
+    TRY(read_granularity(l, q));
+    return check_scale(l, q);
 }
 
 /* The encodings, when they are known, and can be those of elements of that integer type; else NULL. */
