@@ -300,17 +300,29 @@ static bool same_op_params(struct comparing *c, struct fb_table t, node_id node)
     return same_v4_op_params(t, NULL) && !t.in->failed;
 }
 
+static const char *op_name(const struct graph *g, uint32_t op)
+{
+    size_t i = 0;
+    for (;; i++)
+        if (graph_node(g, g->order.data[i])->op && op-- == 0)
+            return graph_node(g, g->order.data[i])->name;
+}
+
+/* Nodes are looked at as long as there are payloads left: no op behind them has params. */
 static odlc_status compare_op_params(struct comparing *c, struct fb_vector list)
 {
     const struct graph *g = c->params->records->g;
     uint32_t op = 0;
     if (list.count != c->params->records->n_ops)
         return differs(c->r, NULL, "entry", "model.params");
-    for (size_t i = 0; i < g->order.count; i++) {
+    for (size_t i = 0; i < g->order.count && c->index < c->params->n_payloads; i++) {
         const struct node *n = graph_node(g, g->order.data[i]);
         if (n->op && !same_op_params(c, fb_table_at(list, op++), g->order.data[i]))
             return differs(c->r, n->name, "the params of op", n->name);
     }
+    for (; op < list.count; op++)
+        if (!same_op_params(c, fb_table_at(list, op), NO_NODE))
+            return differs(c->r, NULL, "the params of op", op_name(g, op));
     return c->index == c->params->n_payloads ? ODLC_OK : differs(c->r, NULL, "entry", "model.params");
 }
 
