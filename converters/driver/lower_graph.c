@@ -220,8 +220,8 @@ odlc_status lower_graph(struct lowering *all, struct graph *graph)
     all->origins = (struct layout_origins){.arena = c->model_arena, .graph = graph};
     build_init(&all->b, graph, c->diags);
     bindings_init(&all->names, c->model_arena, all->in->model->n_names);
-    /* A node of the graph is mostly one of the model with one result, and goes by two names until it has its own. */
-    graph_reserve(graph, model->nodes.count + model->initializers.count, 2 * model->nodes.count);
+    /* A node of the graph is mostly one of the model with one result. */
+    graph_reserve(graph, model->nodes.count + model->initializers.count, model->nodes.count);
     TRY(add_inputs(&s));
     add_initializers(&s, model);
     forget_initializers(c, &all->in->model->graph);

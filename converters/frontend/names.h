@@ -6,12 +6,19 @@
 #include "base/map.h"
 #include "converters/frontend/fw_graph.h"
 
+/* A name that may well come again. */
+struct recent_name {
+    const char *text;
+    size_t length; /* 0: none */
+    fw_name id;
+};
+
 struct fw_names {
     struct arena *kept, *scratch;
-    struct map index;        /* text → number */
-    VEC(const char *) texts; /* by number */
-    fw_name newest;          /* the one that was numbered last */
-    fw_name again[64];       /* by length and ends: some that came more than once, as names of operators do */
+    struct map index;             /* text → number */
+    VEC(const char *) texts;      /* by number */
+    struct recent_name newest;    /* the one that was numbered last */
+    struct recent_name again[64]; /* by length and ends: some that came more than once, as names of operators do */
     struct {
         const char *bytes; /* by names_expect; NULL: none */
         size_t length;

@@ -39,7 +39,6 @@ static void check_graph(struct check *c, struct fw_graph *graph, struct scope *p
 static void define(struct check *c, struct scope *s, fw_name name, uint32_t as)
 {
     struct decode *d = c->d;
-    const char *node = as < MAX_NODES ? fw_node_label(&s->graph->nodes.data[as]) : NULL;
     if (name == FW_NO_NAME) {
         decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d)), "onnx-name", "a graph %s has no name",
                      as == DEFINED_INPUT ? "input" : "initializer");
@@ -52,6 +51,7 @@ static void define(struct check *c, struct scope *s, fw_name name, uint32_t as)
         return;
     }
     uint32_t other = c->meaning.data[known];
+    const char *node = as < MAX_NODES ? fw_node_label(&s->graph->nodes.data[as]) : NULL;
     const char *what = other == DEFINED_INPUT ? "a graph input" : "an initializer";
     if (other < MAX_NODES)
         what = arena_printf(d->diags->arena, "an output of node '%s'", fw_node_label(&s->graph->nodes.data[other]));
@@ -74,10 +74,22 @@ static void define_all(struct check *c, struct scope *s)
     }
 }
 
+static bool is_of_constants(const struct fw_op *op)
+{
+    return !op->domain[0] && strcmp(op->type, "Constant") == 0;
+}
+
 static bool is_constant(const struct fw_node *node)
 {
-    return node->n_outputs == 1 && fw_out_id(node, 0) != FW_NO_NAME && !node->op->domain[0] &&
-           strcmp(node->op->type, "Constant") == 0;
+    return node->n_outputs == 1 && fw_out_id(node, 0) != FW_NO_NAME && is_of_constants(node->op);
+}
+
+static bool has_constants(const struct fw_model *model)
+{
+    for (size_t i = 0; i < model->ops.count; i++)
+        if (is_of_constants(model->ops.data[i]))
+            return true;
+    return false;
 }
 
 /* Tools that patch a model append a Constant of the same name; ONNX Runtime lets the last one win, and so the models
@@ -85,6 +97,8 @@ static bool is_constant(const struct fw_node *node)
 static void drop_overridden_constants(struct decode *d, struct fw_graph *g)
 {
     struct map last;
+    if (!has_constants(d->model))
+        return;
     map_init(&last, d->memory.scratch);
     const char *overridden = NULL;
     for (uint32_t n = 0; n < g->nodes.count; n++) {
