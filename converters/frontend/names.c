@@ -10,6 +10,14 @@ void names_init(struct fw_names *names, struct arena *kept, struct arena *scratc
     vec_push(scratch, &names->texts, ""); /* FW_NO_NAME */
 }
 
+void names_reserve(struct fw_names *names, size_t more, uint64_t bytes)
+{
+    enum { LEAST = 16 }; /* bytes of what has a name, in models that are not made to have many of it */
+    const size_t likely = (size_t)min_u64(more, bytes / LEAST);
+    if (likely > names->index.count) /* else the table grows as well by itself */
+        map_reserve(&names->index, names->index.count + likely);
+}
+
 static bool is_it(const struct recent_name *name, const char *bytes, size_t length)
 {
     return name->length == length && memcmp(name->text, bytes, length) == 0;

@@ -28,6 +28,8 @@ struct fw_names {
 
 /* Texts are kept in one arena; the table is in another, and usable while that is. */
 void names_init(struct fw_names *names, struct arena *kept, struct arena *scratch);
+/* Makes room for about so many more names, which are `bytes` of the file at most. */
+void names_reserve(struct fw_names *names, size_t more, uint64_t bytes);
 /* Says that the name of these very bytes is numbered soon: its place in the table is fetched meanwhile. */
 void names_expect(struct fw_names *names, const char *bytes, size_t length);
 /* The number of a name that is given as bytes, without a NUL. */

@@ -331,6 +331,7 @@ void decode_graph(struct decode *d, const struct wire_field *graph, const struct
     *out = (struct fw_graph){.name = wire_next_of(&w, GRAPH_NAME, &f) ? decode_text(d, &f) : ""};
     if (!check_counts(d, &s))
         return;
+    names_reserve(&d->names, s.of[GRAPH_NODE].count + s.of[GRAPH_INITIALIZER].count, graph->size);
     decode_initializers(d, &s, out);
     decode_inputs(d, &s, out);
     RESERVE(d->memory.graph, &out->outputs, s.of[GRAPH_OUTPUT].count);
