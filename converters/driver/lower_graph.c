@@ -109,8 +109,7 @@ static odlc_status lower_inner_graph(struct lower *l, const struct fw_graph *g, 
                                      const struct lower_value *values, size_t count, struct lower_value *results)
 {
     struct lowering *all = l->scope->all;
-    struct scope s = {
-        .all = all, .outer = l->scope, .prefix = prefix, .first_definition = all->names.list.count, .graph = g};
+    struct scope s = {.all = all, .outer = l->scope, .prefix = prefix, .graph = g};
     if (count != g->inputs.count)
         return lower_invalid(l, NULL, NULL, "its graph takes %zu inputs, but gets %zu", g->inputs.count, count);
     all->expanded += g->nodes.count + 1 + text_of(g, prefix) / LOWER_TEXT_PER_NODE;
@@ -119,6 +118,7 @@ static odlc_status lower_inner_graph(struct lower *l, const struct fw_graph *g, 
                           AT(.file = l->path, .node = l->node->name,
                              .hint = "fewer trips of the loop, or a user-defined op in its place"),
                           "expansion", "the graphs inside of nodes expand to more than %d nodes", LOWER_MAX_EXPANSION);
+    s.first_definition = bindings_enter(&all->names);
     odlc_status status = lower_nodes_inside(l, &s, values, count, results);
     scope_leave(&s);
     return status;

@@ -233,12 +233,14 @@ static void sort_nodes(struct check *c, struct scope *s)
 
 static void check_graph(struct check *c, struct fw_graph *graph, struct scope *parent)
 {
-    struct scope s = {.parent = parent, .graph = graph, .first_definition = c->names.list.count};
+    struct scope s = {.parent = parent, .graph = graph, .first_definition = parent ? bindings_enter(&c->names) : 0};
     drop_overridden_constants(c->d, graph);
     define_all(c, &s);
     use_all(c, &s);
     if (s.unordered)
         sort_nodes(c, &s);
+    if (!parent)
+        return;
     bindings_leave(&c->names, s.first_definition);
     c->meaning.count = s.first_definition;
 }
