@@ -34,13 +34,12 @@ static bool resolve_inputs(struct scope *s, const struct fw_node *n, struct lowe
         ids[k] = NO_TENSOR;
         if (fw_in_id(n, k) == FW_NO_NAME)
             continue;
-        const struct lower_value *value = scope_find(s, fw_in_id(n, k));
-        if (value && value->kind == VALUE_ABSENT)
+        const bool found = scope_find(s, fw_in_id(n, k), &values[k]);
+        if (found && values[k].kind == VALUE_ABSENT)
             (void)report_not_given(s->all, n->name, n->inputs[k]);
-        if (!value || value->kind == VALUE_ABSENT || value->kind == VALUE_SPOILED)
+        if (!found || values[k].kind == VALUE_ABSENT || values[k].kind == VALUE_SPOILED)
             return false;
-        values[k] = *value;
-        ids[k] = value->kind == VALUE_TENSOR ? value->tensor : NO_TENSOR;
+        ids[k] = values[k].kind == VALUE_TENSOR ? values[k].tensor : NO_TENSOR;
         *count = (uint32_t)k + 1;
     }
     return true;
