@@ -171,6 +171,25 @@ static odlc_status check_attribute(const struct checked *k, const struct fw_attr
     return report(k, a->name, NULL, arena_printf(k->c->arena, "attribute %s is not %s", a->name, kind_name(wanted)));
 }
 
+/* Lists that nodes of an operator share are checked once. */
+static odlc_status check_attributes(const struct checked *k, const struct signature *s)
+{
+    const struct fw_node *n = k->n;
+    struct fw_op *op = k->model->ops.data[n->op->index];
+    odlc_status status = ODLC_OK;
+    if (n->attrs && n->attrs == op->right_attrs && n->n_attrs == op->n_right_attrs)
+        return ODLC_OK;
+    for (uint32_t i = 0; i < n->n_attrs; i++) {
+        const odlc_status attribute = check_attribute(k, &n->attrs[i], s->attributes);
+        status = status == ODLC_OK ? attribute : status;
+    }
+    if (status == ODLC_OK) {
+        op->right_attrs = n->attrs;
+        op->n_right_attrs = n->n_attrs;
+    }
+    return status;
+}
+
 odlc_status check_signature(const struct context *c, const struct input *in, const struct fw_node *n)
 {
     const struct checked k = {c, in->model, n};
@@ -180,9 +199,6 @@ odlc_status check_signature(const struct context *c, const struct input *in, con
     odlc_status status = check_inputs(&k, s);
     const odlc_status outputs = check_count(&k, named(n->outputs, n->n_outputs), s->most_out, "output");
     status = status == ODLC_OK ? outputs : status;
-    for (uint32_t i = 0; i < n->n_attrs; i++) {
-        const odlc_status attribute = check_attribute(&k, &n->attrs[i], s->attributes);
-        status = status == ODLC_OK ? attribute : status;
-    }
-    return status;
+    const odlc_status attributes = check_attributes(&k, s);
+    return status == ODLC_OK ? attributes : status;
 }

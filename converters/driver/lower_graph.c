@@ -65,12 +65,10 @@ static odlc_status subgraph_results(struct lower *l, const struct scope *s, cons
                                     struct lower_value *results)
 {
     for (size_t i = 0; i < g->outputs.count; i++) {
-        const struct lower_value *value = scope_find(s, g->outputs.data[i].id);
-        if (!value)
+        if (!scope_find(s, g->outputs.data[i].id, &results[i]))
             return lower_invalid(l, NULL, NULL, "nothing in its graph gives %s", g->outputs.data[i].name);
-        if (value->kind == VALUE_ABSENT)
+        if (results[i].kind == VALUE_ABSENT)
             return report_not_given(s->all, l->node->name, g->outputs.data[i].name);
-        results[i] = *value;
     }
     return ODLC_OK;
 }
@@ -109,8 +107,7 @@ static odlc_status lower_inner_graph(struct lower *l, const struct fw_graph *g, 
                                      const struct lower_value *values, size_t count, struct lower_value *results)
 {
     struct lowering *all = l->scope->all;
-    struct scope s = {
-        .all = all, .outer = l->scope, .prefix = prefix, .first_definition = all->names.list.count, .graph = g};
+    struct scope s = {.all = all, .outer = l->scope, .prefix = prefix, .graph = g};
     if (count != g->inputs.count)
         return lower_invalid(l, NULL, NULL, "its graph takes %zu inputs, but gets %zu", g->inputs.count, count);
     all->expanded += g->nodes.count + 1 + text_of(g, prefix) / LOWER_TEXT_PER_NODE;
@@ -119,6 +116,8 @@ static odlc_status lower_inner_graph(struct lower *l, const struct fw_graph *g, 
                           AT(.file = l->path, .node = l->node->name,
                              .hint = "fewer trips of the loop, or a user-defined op in its place"),
                           "expansion", "the graphs inside of nodes expand to more than %d nodes", LOWER_MAX_EXPANSION);
+    s.first_definition = bindings_enter(&all->names);
+    s.first_other = all->others.count;
     odlc_status status = lower_nodes_inside(l, &s, values, count, results);
     scope_leave(&s);
     return status;
@@ -159,17 +158,17 @@ static odlc_status add_output(struct scope *s, const struct fw_value *output)
     const char *name = output->name;
     struct diags *diags = s->all->c->diags;
     struct graph *g = s->all->b.graph;
-    const struct lower_value *value = scope_find(s, output->id);
-    if (!value)
+    struct lower_value value;
+    if (!scope_find(s, output->id, &value))
         return diag_error(diags, ODLC_ERR_INVALID, AT(.file = s->all->path), "undefined-output",
                           "no node gives the graph output %s", name);
-    if (value->kind == VALUE_ABSENT)
+    if (value.kind == VALUE_ABSENT)
         return report_not_given(s->all, NULL, name);
-    if (value->kind != VALUE_TENSOR)
+    if (value.kind != VALUE_TENSOR)
         return diag_error(diags, ODLC_ERR_UNSUPPORTED,
                           AT(.file = s->all->path, .hint = "name the outputs to keep with --out_node"), "output-type",
-                          "the graph output %s is %s: a container holds tensors alone", name, value_kind_text(value));
-    tensor_id id = value->tensor, holder = graph_find_tensor(g, name);
+                          "the graph output %s is %s: a container holds tensors alone", name, value_kind_text(&value));
+    tensor_id id = value.tensor, holder = graph_find_tensor(g, name);
     const struct tensor *t = graph_tensor(g, id);
     if (t->type->dtype == DT_STRING)
         return diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.file = s->all->path), "output-type",
@@ -220,8 +219,8 @@ odlc_status lower_graph(struct lowering *all, struct graph *graph)
     all->origins = (struct layout_origins){.arena = c->model_arena, .graph = graph};
     build_init(&all->b, graph, c->diags);
     bindings_init(&all->names, c->model_arena, all->in->model->n_names);
-    /* A node of the graph is mostly one of the model with one result, and goes by two names until it has its own. */
-    graph_reserve(graph, model->nodes.count + model->initializers.count, 2 * model->nodes.count);
+    /* A node of the graph is mostly one of the model with one result. */
+    graph_reserve(graph, model->nodes.count + model->initializers.count, model->nodes.count);
     TRY(add_inputs(&s));
     add_initializers(&s, model);
     forget_initializers(c, &all->in->model->graph);

@@ -9,6 +9,8 @@
 #include "converters/driver/lower_parts.h"
 #include "converters/lowering/lower_table.h"
 
+enum { FEW_OPERANDS = 8 }; /* most nodes have no more */
+
 static bool has_trait(const struct fw_node *n, unsigned traits)
 {
     const struct lower_row *row = n->op->claimed_by ? NULL : n->op->row;
@@ -32,13 +34,12 @@ static bool resolve_inputs(struct scope *s, const struct fw_node *n, struct lowe
         ids[k] = NO_TENSOR;
         if (fw_in_id(n, k) == FW_NO_NAME)
             continue;
-        const struct lower_value *value = scope_find(s, fw_in_id(n, k));
-        if (value && value->kind == VALUE_ABSENT)
+        const bool found = scope_find(s, fw_in_id(n, k), &values[k]);
+        if (found && values[k].kind == VALUE_ABSENT)
             (void)report_not_given(s->all, n->name, n->inputs[k]);
-        if (!value || value->kind == VALUE_ABSENT || value->kind == VALUE_SPOILED)
+        if (!found || values[k].kind == VALUE_ABSENT || values[k].kind == VALUE_SPOILED)
             return false;
-        values[k] = *value;
-        ids[k] = value->kind == VALUE_TENSOR ? value->tensor : NO_TENSOR;
+        ids[k] = values[k].kind == VALUE_TENSOR ? values[k].tensor : NO_TENSOR;
         *count = (uint32_t)k + 1;
     }
     return true;
@@ -182,9 +183,14 @@ odlc_status lower_node(struct scope *s, struct fw_node *n)
     const struct context *c = s->all->c;
     const size_t errors = c->diags->errors;
     struct arena_mark mark = arena_mark(c->scratch);
+    struct lower_value few_values[FEW_OPERANDS], *values = few_values;
+    tensor_id few_ids[FEW_OPERANDS], *in = few_ids;
     const size_t n_operands = (size_t)n->n_inputs + n->n_outputs;
-    struct lower_value *values = arena_array(c->scratch, struct lower_value, n_operands);
-    tensor_id *in = arena_array(c->scratch, tensor_id, n_operands);
+    if (n_operands > FEW_OPERANDS) {
+        values = arena_array(c->scratch, struct lower_value, n_operands);
+        in = arena_array(c->scratch, tensor_id, n_operands);
+    }
+    memset(values, 0, n_operands * sizeof *values);
     struct lower l = {.b = &s->all->b,
                       .arena = s->all->b.graph->arena,
                       .scratch = c->scratch,

@@ -12,6 +12,12 @@
 #include "converters/lowering/lower.h"
 #include "udo/udo.h"
 
+/* What a name stands for, which is a tensor nearly always. */
+struct defined {
+    enum value_kind kind;
+    uint32_t at; /* the tensor; of other kinds, but for VALUE_SPOILED, where it is among `others` */
+};
+
 struct lowering {
     const struct context *c;
     struct input *in;
@@ -19,7 +25,8 @@ struct lowering {
     const char *path;               /* the model's, for diagnostics */
     struct build b;                 /* b.graph is what the model becomes */
     struct bindings names;          /* definitions of all scopes at work */
-    VEC(struct lower_value) values; /* what each stands for */
+    VEC(struct defined) values;     /* what each stands for */
+    VEC(struct lower_value) others; /* those that are no tensors */
     uint64_t expanded;              /* nodes that subgraphs were lowered to */
     const char *at_node;            /* the node that is being lowered, or was last; NULL before the first */
     lower_subgraph_fn *subgraph;    /* lowers the graphs inside of nodes */
@@ -36,6 +43,7 @@ struct scope {
     struct scope *outer;     /* of the graph around; NULL for the model's own */
     const char *prefix;      /* of the names of nodes and tensors, or NULL */
     size_t first_definition; /* the scope's own ones are from here on */
+    size_t first_other;      /* of those, the ones that are no tensors */
     const struct fw_graph *graph;
     bool knows_declared;              /* one of those below is filled, which happens when it is asked for */
     const struct fw_value **declared; /* of the model's own graph, per name: what it says of its values */
@@ -46,8 +54,8 @@ struct scope {
 /* The value of a name in the scope from now on. */
 void scope_define(struct scope *s, fw_name name, struct lower_value value);
 void scope_define_tensor(struct scope *s, fw_name name, tensor_id id);
-/* What the name stands for; NULL: nothing defines it. Usable until the next definition. */
-const struct lower_value *scope_find(const struct scope *s, fw_name name);
+/* What the name stands for; false: nothing defines it. */
+bool scope_find(const struct scope *s, fw_name name, struct lower_value *out);
 /* Takes back the definitions of the scope. */
 void scope_leave(struct scope *s);
 /* What the scope's graph declares of output k of a node of its own, or NULL. */

@@ -52,7 +52,7 @@ static tensor_id tensor_of(const struct lowering *all, const char *name, fw_name
     const uint32_t at = bindings_find(&all->names, id);
     if (namesake != NO_TENSOR || at == NOT_BOUND || all->values.data[at].kind != VALUE_TENSOR)
         return namesake;
-    return all->values.data[at].tensor;
+    return all->values.data[at].at;
 }
 
 /* ---- axes ---- */

@@ -6,12 +6,17 @@ void scope_define(struct scope *s, fw_name name, struct lower_value value)
 {
     struct lowering *all = s->all;
     uint32_t known = bindings_find(&all->names, name);
+    struct defined defined = {.kind = value.kind, .at = value.tensor};
+    if (value.kind != VALUE_TENSOR && value.kind != VALUE_SPOILED) {
+        defined.at = (uint32_t)all->others.count;
+        vec_push(all->c->model_arena, &all->others, value);
+    }
     if (known != NOT_BOUND && known >= s->first_definition) {
-        all->values.data[known] = value;
+        all->values.data[known] = defined;
         return;
     }
     bindings_add(&all->names, name);
-    vec_push(s->all->c->model_arena, &all->values, value);
+    vec_push(all->c->model_arena, &all->values, defined);
 }
 
 void scope_define_tensor(struct scope *s, fw_name name, tensor_id id)
@@ -19,10 +24,17 @@ void scope_define_tensor(struct scope *s, fw_name name, tensor_id id)
     scope_define(s, name, (struct lower_value){.kind = VALUE_TENSOR, .tensor = id});
 }
 
-const struct lower_value *scope_find(const struct scope *s, fw_name name)
+bool scope_find(const struct scope *s, fw_name name, struct lower_value *out)
 {
-    uint32_t known = bindings_find(&s->all->names, name);
-    return known == NOT_BOUND ? NULL : &s->all->values.data[known];
+    const uint32_t known = bindings_find(&s->all->names, name);
+    if (known == NOT_BOUND)
+        return false;
+    const struct defined *defined = &s->all->values.data[known];
+    if (defined->kind == VALUE_TENSOR || defined->kind == VALUE_SPOILED)
+        *out = (struct lower_value){.kind = defined->kind, .tensor = defined->at};
+    else
+        *out = s->all->others.data[defined->at];
+    return true;
 }
 
 const char *value_kind_text(const struct lower_value *value)
@@ -47,6 +59,7 @@ void scope_leave(struct scope *s)
 {
     bindings_leave(&s->all->names, s->first_definition);
     s->all->values.count = s->first_definition;
+    s->all->others.count = s->first_other;
 }
 
 /* ---- what the model declares ---- */

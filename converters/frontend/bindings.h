@@ -16,8 +16,10 @@ struct binding {
 
 struct bindings {
     struct arena *arena;
-    uint32_t *innermost; /* per name: its definition's number + 1; 0: none */
-    VEC(struct binding) list;
+    uint32_t *innermost;      /* per name: its definition's number + 1; 0: none */
+    uint32_t count;           /* of the definitions at work */
+    uint32_t inside;          /* how many graphs within others are walked */
+    VEC(struct binding) list; /* their definitions, the last ones: the outermost graph is never left */
 };
 
 static inline void bindings_init(struct bindings *b, struct arena *arena, uint32_t n_names)
@@ -31,20 +33,29 @@ static inline uint32_t bindings_find(const struct bindings *b, fw_name name)
     return b->innermost[name] - 1;
 }
 
-/* Adds a definition; its number is list.count before. */
+/* Adds a definition; its number is `count` before. */
 static inline void bindings_add(struct bindings *b, fw_name name)
 {
-    vec_push(b->arena, &b->list, (struct binding){.name = name, .hidden = bindings_find(b, name)});
-    b->innermost[name] = (uint32_t)b->list.count;
+    if (b->inside)
+        vec_push(b->arena, &b->list, (struct binding){.name = name, .hidden = bindings_find(b, name)});
+    b->innermost[name] = ++b->count;
 }
 
-/* Takes back the definitions with numbers from `first` on. */
+/* A graph within another one begins. Gives the number of its first definition, for bindings_leave. */
+static inline uint32_t bindings_enter(struct bindings *b)
+{
+    b->inside++;
+    return b->count;
+}
+
+/* Takes back the definitions of a graph within another one. */
 static inline void bindings_leave(struct bindings *b, size_t first)
 {
-    while (b->list.count > first) {
+    for (; b->count > first; b->count--) {
         const struct binding *last = &b->list.data[--b->list.count];
         b->innermost[last->name] = last->hidden + 1;
     }
+    b->inside--;
 }
 
 #endif

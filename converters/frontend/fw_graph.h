@@ -109,6 +109,8 @@ struct fw_op {
     const struct udo_def *claimed_by;  /* or NULL */
     const struct lower_row *row;       /* or NULL, as with claimed_by */
     const struct signature *signature; /* what nodes may have (signature.h); NULL: it is not known */
+    const struct fw_attr *right_attrs; /* those of the latest node whose attributes are as the signature says, … */
+    uint32_t n_right_attrs;            /* … which others share in models that say them with the same bytes */
     bool takes_strings;                /* as elements of some input */
     bool reported;                     /* an error says that nothing converts its nodes */
     bool unknown_reported;             /* a warning says that a node has an attribute that is not known */

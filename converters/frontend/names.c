@@ -10,9 +10,17 @@ void names_init(struct fw_names *names, struct arena *kept, struct arena *scratc
     vec_push(scratch, &names->texts, ""); /* FW_NO_NAME */
 }
 
-static bool is_text(const char *text, const char *bytes, size_t length)
+void names_reserve(struct fw_names *names, size_t more, uint64_t bytes)
 {
-    return strncmp(text, bytes, length) == 0 && text[length] == '\0';
+    enum { LEAST = 16 }; /* bytes of what has a name, in models that are not made to have many of it */
+    const size_t likely = (size_t)min_u64(more, bytes / LEAST);
+    if (likely > names->index.count) /* else the table grows as well by itself */
+        map_reserve(&names->index, names->index.count + likely);
+}
+
+static bool is_it(const struct recent_name *name, const char *bytes, size_t length)
+{
+    return name->length == length && memcmp(name->text, bytes, length) == 0;
 }
 
 void names_expect(struct fw_names *names, const char *bytes, size_t length)
@@ -30,7 +38,7 @@ static uint32_t hash_of(struct fw_names *names, const char *bytes, size_t length
 }
 
 /* Where a name that came more than once may stand. */
-static fw_name *place_again(struct fw_names *names, const char *bytes, size_t length)
+static struct recent_name *place_again(struct fw_names *names, const char *bytes, size_t length)
 {
     const size_t mixed = length + 7 * (size_t)(unsigned char)bytes[0] + 29 * (size_t)(unsigned char)bytes[length - 1];
     return &names->again[mixed % COUNT_OF(names->again)];
@@ -41,11 +49,11 @@ fw_name names_number(struct fw_names *names, const char *bytes, size_t length)
     if (length == 0)
         return FW_NO_NAME;
     /* Most nodes read what the one before them gives. */
-    if (is_text(names_text(names, names->newest), bytes, length))
-        return names->newest;
-    fw_name *again = place_again(names, bytes, length);
-    if (is_text(names_text(names, *again), bytes, length))
-        return *again;
+    if (is_it(&names->newest, bytes, length))
+        return names->newest.id;
+    struct recent_name *again = place_again(names, bytes, length);
+    if (is_it(again, bytes, length))
+        return again->id;
     /* The copy comes first because the map borrows it; it goes again when the name is known. */
     struct arena_mark mark = arena_mark(names->kept);
     const char *text = arena_strndup(names->kept, bytes, length);
@@ -53,11 +61,12 @@ fw_name names_number(struct fw_names *names, const char *bytes, size_t length)
     uint32_t known = map_add_fetched(&names->index, text, hash, (uint32_t)names->texts.count);
     if (known != MAP_NONE) {
         arena_rewind(names->kept, mark);
-        return *again = known;
+        *again = (struct recent_name){names_text(names, known), length, known};
+        return known;
     }
     if (names->texts.count >= MAP_NONE)
         arena_exhausted(names->kept);
-    names->newest = (fw_name)names->texts.count;
+    names->newest = (struct recent_name){text, length, (fw_name)names->texts.count};
     vec_push(names->scratch, &names->texts, text);
-    return names->newest;
+    return names->newest.id;
 }

@@ -60,8 +60,7 @@ odlc_status control_blame(const struct lower *l, tensor_id condition, const char
 
 static bool same_value(const struct lower_value *a, const struct lower_value *b)
 {
-    return a->kind == b->kind && a->tensor == b->tensor && a->range == b->range && a->items == b->items &&
-           a->count == b->count;
+    return a->kind == b->kind && a->tensor == b->tensor && a->items == b->items && a->count == b->count;
 }
 
 odlc_status control_select(struct lower *l, tensor_id condition, uint32_t i, const struct lower_value *yes,

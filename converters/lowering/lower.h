@@ -35,8 +35,11 @@ struct random_range {
 struct lower_value {
     enum value_kind kind;
     tensor_id tensor;
-    const struct random_range *range; /* of random numbers */
-    const struct lower_value *items;  /* of a sequence: `count` tensors or sequences; of complex numbers: 2 tensors */
+    union {
+        const struct random_range *range; /* of random numbers */
+        const struct lower_value
+            *items; /* of a sequence: `count` tensors or sequences; of complex numbers: 2 tensors */
+    };
     size_t count;
 };
 

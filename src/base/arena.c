@@ -469,7 +469,8 @@ static void chunk_rewind(struct chunk *chunk, size_t used, size_t top)
         memset(data + used, 0, chunk->used - used);
         chunk->used = used;
     }
-    memset(data + chunk->top, 0, top - chunk->top);
+    if (chunk->top < top)
+        memset(data + chunk->top, 0, top - chunk->top);
     chunk->top = top;
 }
 

@@ -262,8 +262,33 @@ static void insert_operation(struct dlc_records *r, const struct node *n, const 
                                           .i = spelling->operation});
 }
 
+static struct dlc_known_attrs *place_known(struct dlc_records *r, const struct op *op)
+{
+    return &r->known[((uint64_t)(uintptr_t)op * 0x9E3779B97F4A7C15u >> 32) % KNOWN_OPS];
+}
+
+/* Whether these are the node's attributes. */
+static bool are_known(const struct dlc_known_attrs *known, const struct node *n)
+{
+    return known->op == n->op && memcmp(known->params, n->params, n->op->n_params * sizeof *n->params) == 0;
+}
+
+static void keep_attrs(const struct dlc_records *r, const struct node *n, struct dlc_known_attrs *known)
+{
+    if (r->attr_tensors.count || r->attrs.count > FEW_ATTRS)
+        return;
+    *known = (struct dlc_known_attrs){.op = n->op, .params = n->params, .n_attrs = (uint32_t)r->attrs.count};
+    memcpy(known->attrs, r->attrs.data, r->attrs.count * sizeof *known->attrs);
+}
+
 static odlc_status place_attrs(struct dlc_records *r, const struct node *n, const struct op_spelling *spelling)
 {
+    struct dlc_known_attrs *known = place_known(r, n->op);
+    if (are_known(known, n)) {
+        r->op.attrs = known->attrs;
+        r->op.n_attrs = known->n_attrs;
+        return ODLC_OK;
+    }
     sort_params(r, n);
     RESERVE(r, &r->attrs, r->sorted.count + 2);
     RESERVE(r, &r->attr_tensors, r->sorted.count);
@@ -284,6 +309,7 @@ static odlc_status place_attrs(struct dlc_records *r, const struct node *n, cons
                               "op %s would have two attributes named %s", n->op->name, r->attrs.data[i].name);
     r->op.attrs = r->attrs.data;
     r->op.n_attrs = (uint32_t)r->attrs.count;
+    keep_attrs(r, n, known);
     return ODLC_OK;
 }
 

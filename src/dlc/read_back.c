@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A bad container shall be noticed here, not on the device: what was written is verified and compared with the graph, a
  * table at a time. The pages are given back behind the reader, so that the container's size does not count. Payloads
- * stay unread, but for their lengths: their CRC was computed over the very bytes that were handed to the system. */
+ * stay unread, but for their lengths: their CRC was computed over the very bytes that were handed to the system. That
+ * of the model is computed anew, of the pages that the comparison has at hand. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "dlc/tables.h"
+#include "dlc/unpack.h"
 #include "dlc/write_container.h"
 
 enum { RESIDENT = 1024 * 1024, FAULT_AROUND = 64 * 1024 }; /* pages come in groups of up to the latter */
@@ -22,12 +24,15 @@ struct found_scalar {
 struct read_back {
     const struct dlc_writing *w;
     struct file *file;
+    const struct dlc_entry *unchecked;        /* the entry at work, whose CRC is computed on the way; or NULL */
     uint64_t touched;                         /* bytes since pages were given back */
     struct found_scalar found[KNOWN_SCALARS]; /* by place_of_scalar */
 };
 
 static odlc_status differs(const struct read_back *r, const char *node, const char *what, const char *name)
 {
+    if (r->unchecked) /* bytes that are not those that were written say nothing of the writer */
+        TRY(zip_check(r->w->diags, r->file, r->unchecked, NULL));
     return diag_error(r->w->diags, ODLC_ERR_INTERNAL, AT(.file = r->w->path, .node = node), "dlc-write",
                       "the container that was written reads back differently: %s %s", what, name);
 }
@@ -36,7 +41,25 @@ static odlc_status differs(const struct read_back *r, const char *node, const ch
 struct region {
     struct fb_buffer buffer;
     uint64_t place;
+    bool whole; /* all of the bytes are looked at: pages are mapped ahead, and the CRC is computed … */
+    uint64_t summed;
+    uint32_t crc; /* … which this is of the bytes before that place */
 };
+
+/* Of the bytes before that place. */
+static void sum_until(struct region *in, uint64_t at)
+{
+    if (at <= in->summed)
+        return;
+    in->crc = crc_of_more(in->crc, in->buffer.data + in->summed, at - in->summed);
+    in->summed = at;
+}
+
+static void map_ahead(const struct read_back *r, const struct region *in, uint64_t at)
+{
+    const uint64_t from = (uint64_t)(in->buffer.data - r->file->data) + at;
+    (void)file_populate(r->file, from, min_u64(in->buffer.size - at, RESIDENT));
+}
 
 /* The walk has come to this place: the pages behind it are given back now and then. */
 static void touch(struct read_back *r, struct region *in, uint64_t at)
@@ -46,7 +69,11 @@ static void touch(struct read_back *r, struct region *in, uint64_t at)
     r->touched += min_u64(passed, FAULT_AROUND);
     if (r->touched < RESIDENT)
         return;
+    if (in->whole)
+        sum_until(in, at);
     file_drop(r->file, 0, r->file->size);
+    if (in->whole)
+        map_ahead(r, in, at);
     r->touched = 0;
 }
 
@@ -273,17 +300,29 @@ static bool same_op_params(struct comparing *c, struct fb_table t, node_id node)
     return same_v4_op_params(t, NULL) && !t.in->failed;
 }
 
+static const char *op_name(const struct graph *g, uint32_t op)
+{
+    size_t i = 0;
+    for (;; i++)
+        if (graph_node(g, g->order.data[i])->op && op-- == 0)
+            return graph_node(g, g->order.data[i])->name;
+}
+
+/* Nodes are looked at as long as there are payloads left: no op behind them has params. */
 static odlc_status compare_op_params(struct comparing *c, struct fb_vector list)
 {
     const struct graph *g = c->params->records->g;
     uint32_t op = 0;
     if (list.count != c->params->records->n_ops)
         return differs(c->r, NULL, "entry", "model.params");
-    for (size_t i = 0; i < g->order.count; i++) {
+    for (size_t i = 0; i < g->order.count && c->index < c->params->n_payloads; i++) {
         const struct node *n = graph_node(g, g->order.data[i]);
         if (n->op && !same_op_params(c, fb_table_at(list, op++), g->order.data[i]))
             return differs(c->r, n->name, "the params of op", n->name);
     }
+    for (; op < list.count; op++)
+        if (!same_op_params(c, fb_table_at(list, op), NO_NODE))
+            return differs(c->r, NULL, "the params of op", op_name(g, op));
     return c->index == c->params->n_payloads ? ODLC_OK : differs(c->r, NULL, "entry", "model.params");
 }
 
@@ -352,7 +391,9 @@ static odlc_status open_region(const struct read_back *r, const struct dlc_entry
         return differs(r, NULL, "entry", entry->name);
     out->buffer =
         (struct fb_buffer){.data = bytes + STREAM_HEADER, .size = entry->size - STREAM_HEADER, .is_aligned = true};
-    out->place = 0;
+    out->place = out->summed = 0;
+    out->crc = crc_of_more(0, bytes, STREAM_HEADER);
+    out->whole = false;
     return ODLC_OK;
 }
 
@@ -373,11 +414,16 @@ odlc_status dlc_read_back(const struct dlc_writing *w, const struct zip_writer *
     struct region in_model, in_params;
     TRY(map_written(&r, zip->out));
     TRY(compare_entries(&r, zip));
-    for (uint32_t i = 0; i < ENTRY_PARAMS; i++)
-        TRY(zip_check(w->diags, r.file, &zip->entries[i], NULL));
+    TRY(zip_check(w->diags, r.file, &zip->entries[ENTRY_METADATA], NULL));
     TRY(open_region(&r, &zip->entries[ENTRY_MODEL], &in_model));
     TRY(open_region(&r, &zip->entries[ENTRY_PARAMS], &in_params));
+    in_model.whole = true;
+    map_ahead(&r, &in_model, 0);
+    r.unchecked = &zip->entries[ENTRY_MODEL];
     TRY(compare_model(&r, &in_model, model));
+    sum_until(&in_model, in_model.buffer.size);
+    TRY(zip_compare_crc(w->diags, r.file, r.unchecked, in_model.crc));
+    r.unchecked = NULL;
     TRY(compare_params(&r, &in_params, params));
     file_drop(r.file, 0, r.file->size);
     return ODLC_OK;

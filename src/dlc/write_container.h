@@ -39,6 +39,15 @@ struct dlc_param_place {
     uint32_t param;
 };
 
+/* The attributes of an op without tensors among them: those of each op of that row which has the same params. */
+enum { KNOWN_OPS = 32, FEW_ATTRS = 6 };
+struct dlc_known_attrs {
+    const struct op *op; /* NULL: none */
+    const struct packed_param *params;
+    uint32_t n_attrs;
+    struct dlc_attr attrs[FEW_ATTRS];
+};
+
 /* A walk over the records of a graph. The first walk over the ops gives ids to tensors and finds the ops and tensors
  * that a container cannot hold; the walks after the first do not fail. */
 struct dlc_records {
@@ -56,6 +65,7 @@ struct dlc_records {
     uint32_t next_id; /* of a tensor */
     struct dlc_op op; /* the last one given; its arrays are the following, which the next op overwrites */
     VEC(struct dlc_attr) attrs;
+    struct dlc_known_attrs known[KNOWN_OPS]; /* by hash: most ops say what one before them said */
     VEC(struct dlc_tensor) attr_tensors;
     VEC(uint32_t) sorted; /* params */
     VEC(const char *) names;

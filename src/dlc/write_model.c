@@ -11,25 +11,6 @@ static void put_axis_encodings(struct fb_build *b, uint32_t ref, const struct qu
         put_v4_encoding(b, first + 4 * i, &quant->encodings[i]);
 }
 
-static void put_quantization(struct fb_build *b, uint32_t ref, const struct dlc_tensor *t)
-{
-    struct fb_made table = put_v4_quantization(b, ref, t);
-    if (!t->quant)
-        return;
-    if (t->quant->per_axis)
-        put_axis_encodings(b, fb_slot_ref(b, table, SLOT_v4_quantization_per_axis), t->quant);
-    else
-        put_v4_encoding(b, fb_slot_ref(b, table, SLOT_v4_quantization_scale_offset), t->quant->encodings);
-}
-
-/* Gives the position of its table, as put_op does. */
-static uint32_t put_tensor(struct fb_build *b, uint32_t ref, const struct dlc_tensor *t)
-{
-    struct fb_made table = put_v4_tensor(b, ref, t);
-    put_quantization(b, fb_slot_ref(b, table, SLOT_v4_tensor_quantization), t);
-    return table.at;
-}
-
 struct known_attr {
     struct dlc_attr attr;
     struct fb_kept kept;
@@ -38,7 +19,41 @@ struct known_attr {
 struct putting {
     struct fb_build b;
     struct known_attr known[KNOWN_SCALARS]; /* by hash, the last two of each */
+    struct fb_kept no_encoding;             /* what stands in the place of one: most tensors have none */
 };
+
+static void put_no_encoding(struct putting *p, uint32_t ref, const struct dlc_tensor *t)
+{
+    if (p->no_encoding.size) {
+        fb_put_kept(&p->b, ref, &p->no_encoding);
+        return;
+    }
+    const size_t n_vtables = p->b.vtables.count;
+    const struct fb_made table = put_v4_quantization(&p->b, ref, t);
+    fb_keep(&p->b, &table, 1, n_vtables, &p->no_encoding);
+}
+
+static void put_quantization(struct putting *p, uint32_t ref, const struct dlc_tensor *t)
+{
+    struct fb_build *b = &p->b;
+    if (!t->quant) {
+        put_no_encoding(p, ref, t);
+        return;
+    }
+    struct fb_made table = put_v4_quantization(b, ref, t);
+    if (t->quant->per_axis)
+        put_axis_encodings(b, fb_slot_ref(b, table, SLOT_v4_quantization_per_axis), t->quant);
+    else
+        put_v4_encoding(b, fb_slot_ref(b, table, SLOT_v4_quantization_scale_offset), t->quant->encodings);
+}
+
+/* Gives the position of its table, as put_op does. */
+static uint32_t put_tensor(struct putting *p, uint32_t ref, const struct dlc_tensor *t)
+{
+    struct fb_made table = put_v4_tensor(&p->b, ref, t);
+    put_quantization(p, fb_slot_ref(&p->b, table, SLOT_v4_tensor_quantization), t);
+    return table.at;
+}
 
 static bool is_known(const struct known_attr *known, const struct dlc_attr *a)
 {
@@ -70,7 +85,7 @@ static void put_attr(struct putting *p, uint32_t ref, const struct dlc_attr *a)
         return;
     }
     struct fb_made table = put_v4_attribute(&p->b, ref, a);
-    put_tensor(&p->b, fb_slot_ref(&p->b, table, SLOT_v4_attribute_tensor), a->tensor);
+    put_tensor(p, fb_slot_ref(&p->b, table, SLOT_v4_attribute_tensor), a->tensor);
 }
 
 static uint32_t put_op(struct putting *p, const struct dlc_op *op)
@@ -96,13 +111,13 @@ static odlc_status put_ops(struct putting *p, struct dlc_model *m)
     return ODLC_OK;
 }
 
-static void put_tensors(struct fb_build *b, struct dlc_model *m)
+static void put_tensors(struct putting *p, struct dlc_model *m)
 {
     const struct dlc_records *r = m->records;
     for (uint32_t i = 0; i < r->n_tensors; i++) {
         struct dlc_tensor record = dlc_tensor_record(r, r->tensors[i]);
-        m->tensors[i] = put_tensor(b, FB_NOWHERE, &record);
-        fb_settle(b);
+        m->tensors[i] = put_tensor(p, FB_NOWHERE, &record);
+        fb_settle(&p->b);
     }
 }
 
@@ -119,7 +134,7 @@ static odlc_status put_graph(struct putting *p, uint32_t ref, struct dlc_model *
     if (!m->tensors)
         m->tensors = arena_array(r->w->arena, uint32_t, r->n_tensors);
     const uint32_t tensors = fb_put_open_references(b, FB_NOWHERE, r->n_tensors), list = tensors - 4;
-    put_tensors(b, m);
+    put_tensors(p, m);
     const uint32_t name = fb_put_string(b, FB_NOWHERE, r->g->name);
     TRY(fb_fill_references(b, to_tensors, &list, 1));
     TRY(fb_fill_references(b, to_name, &name, 1));

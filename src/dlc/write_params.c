@@ -138,15 +138,20 @@ static uint32_t put_op_params(struct emitting *e, node_id node)
     return table.at;
 }
 
+/* Nodes are looked at as long as there are payloads left. */
 static void put_ops(struct emitting *e)
 {
     const struct dlc_params *p = e->params;
     const struct graph *g = p->records->g;
     uint32_t op = 0;
-    for (size_t i = 0; i < g->order.count; i++) {
+    for (size_t i = 0; i < g->order.count && e->index < p->n_payloads; i++) {
         if (!graph_node(g, g->order.data[i])->op)
             continue;
         p->ops[op++] = put_op_params(e, g->order.data[i]);
+        fb_settle(&e->netp);
+    }
+    for (; op < p->records->n_ops; op++) {
+        p->ops[op] = put_op_params(e, NO_NODE);
         fb_settle(&e->netp);
     }
 }

@@ -35,6 +35,9 @@ struct zip_reading {
  * ODLC_ERR_STOPPED: they asked for it. */
 odlc_status zip_check(struct diags *diags, const struct file *file, const struct dlc_entry *entry,
                       struct zip_reading *reading) MUST_USE;
+/* The end of it, for who computes the CRC of the bytes on the way. Fails as zip_check does. */
+odlc_status zip_compare_crc(struct diags *diags, const struct file *file, const struct dlc_entry *entry,
+                            uint32_t crc) MUST_USE;
 
 /* Compares the local header's method, CRC and sizes with the central directory's. ODLC_ERR_INVALID: they differ. */
 odlc_status zip_check_header(struct diags *diags, const struct file *file, const struct dlc_entry *entry) MUST_USE;

@@ -294,6 +294,11 @@ odlc_status zip_check(struct diags *diags, const struct file *file, const struct
         if (reading)
             TRY(tell_reading(diags, reading, piece));
     }
+    return zip_compare_crc(diags, file, entry, crc);
+}
+
+odlc_status zip_compare_crc(struct diags *diags, const struct file *file, const struct dlc_entry *entry, uint32_t crc)
+{
     return crc == entry->crc ? ODLC_OK : crc_error(diags, file, entry);
 }
 

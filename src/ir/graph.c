@@ -128,6 +128,7 @@ node_id graph_add_node(struct graph *g, const struct op *op, uint32_t n_params, 
                        const tensor_id *inputs, uint32_t n_inputs, const tensor_id *outputs, uint32_t n_outputs)
 {
     node_id id = (node_id)g->nodes.count;
+    g->changes++;
     struct node n = {.op = op, .n_inputs = n_inputs, .n_outputs = n_outputs & INT32_MAX};
     n.name = name && *name ? name : "node";
     node_id holder = map_add(&g->node_names, n.name, id);
@@ -164,6 +165,7 @@ void graph_remove_node(struct graph *g, node_id id)
             graph_tensor(g, n->outputs[i])->producer = NO_NODE;
     n->op = NULL;
     g->has_removed = true;
+    g->changes++;
 }
 
 void graph_replace_input(struct graph *g, node_id id, uint32_t i, tensor_id tensor)
@@ -171,6 +173,7 @@ void graph_replace_input(struct graph *g, node_id id, uint32_t i, tensor_id tens
     struct node *n = graph_node(g, id);
     assert(n->op && i < n->n_inputs && (tensor == NO_TENSOR || tensor < g->tensors.count));
     n->inputs[i] = tensor;
+    g->changes++;
 }
 
 void graph_set_input(struct graph *g, node_id id, uint32_t i, tensor_id tensor)
@@ -196,6 +199,7 @@ void graph_replace_output(struct graph *g, node_id id, uint32_t i, tensor_id ten
         graph_tensor(g, n->outputs[i])->producer = NO_NODE;
     n->outputs[i] = tensor;
     graph_tensor(g, tensor)->producer = id;
+    g->changes++;
 }
 
 void graph_replace_result(struct graph *g, size_t i, tensor_id tensor)
@@ -207,6 +211,7 @@ void graph_replace_result(struct graph *g, size_t i, tensor_id tensor)
     if (after->kind == TENSOR_NATIVE)
         after->kind = TENSOR_OUTPUT;
     g->outputs.data[i] = tensor;
+    g->changes++;
 }
 
 void graph_forget_names(struct graph *g)

@@ -120,6 +120,7 @@ struct graph {
     VEC(struct node) nodes;
     VEC(node_id) order;      /* live nodes in execution order */
     bool has_removed;        /* nodes were removed that may still be in the order */
+    uint64_t changes;        /* of nodes, their operands and the graph's outputs: how many there were */
     VEC(tensor_id) inputs;   /* graph inputs, in the model's order */
     VEC(tensor_id) outputs;  /* graph outputs, in the model's order; kind TENSOR_OUTPUT unless also an input */
     struct map tensor_names; /* name → tensor_id */

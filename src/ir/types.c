@@ -57,3 +57,11 @@ const struct type *type_set_get(struct type_set *set, enum dtype dtype, const st
     set->last = *slot;
     return *slot;
 }
+
+bool type_set_any(const struct type_set *set, bool (*is)(const struct type *type))
+{
+    for (size_t i = 0; i < set->capacity; i++)
+        if (set->slots[i] && is(set->slots[i]))
+            return true;
+    return false;
+}

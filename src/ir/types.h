@@ -22,5 +22,7 @@ struct type_set {
 void type_set_init(struct type_set *set, struct arena *arena);
 /* The set's copy of the type, which lives as long as the arena: equal types are the same pointer. */
 const struct type *type_set_get(struct type_set *set, enum dtype dtype, const struct shape *shape);
+/* Whether the set has a type of which that is true. */
+bool type_set_any(const struct type_set *set, bool (*is)(const struct type *type));
 
 #endif

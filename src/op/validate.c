@@ -2,6 +2,7 @@
 #include "op/validate.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "op/infer.h"
 
@@ -76,7 +77,10 @@ static odlc_status check_types(const struct check *c, const struct node *n)
 {
     if (!n->op->infer)
         return ODLC_OK;
-    struct type *types = arena_array(c->scratch, struct type, n->n_outputs);
+    struct type few[2],
+        *types = n->n_outputs <= COUNT_OF(few) ? few : arena_array(c->scratch, struct type, n->n_outputs);
+    if (types == few)
+        memset(few, 0, sizeof few);
     struct infer infer = {.graph = c->g, .node = n, .out = types, .diags = c->diags};
     if (n->op->infer(&infer) != ODLC_OK)
         return broken(c, n, "its types cannot be inferred");

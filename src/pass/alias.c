@@ -39,9 +39,11 @@ bool aliases_replace(struct aliases *a, tensor_id id, tensor_id with)
 void aliases_apply(const struct aliases *a, node_id id)
 {
     const struct node *n = graph_node(a->g, id);
-    for (uint32_t i = 0; i < n->n_inputs; i++)
-        if (n->inputs[i] != NO_TENSOR && n->inputs[i] < a->count)
-            graph_replace_input(a->g, id, i, a->to[n->inputs[i]]);
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        const tensor_id in = n->inputs[i];
+        if (in != NO_TENSOR && in < a->count && a->to[in] != in)
+            graph_replace_input(a->g, id, i, a->to[in]);
+    }
 }
 
 void aliases_finish(const struct aliases *a)

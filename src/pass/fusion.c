@@ -9,20 +9,7 @@
 #include "op/op.h"
 #include "op/params.h"
 #include "pass/prospect.h"
-
-/* Nodes are only ever added, so those that were counted for the fusions before this one stay counted. */
-static const struct op_census *census_of(struct pass_context *c, const struct graph *g)
-{
-    struct op_census *census = &c->census;
-    if (census->graph != g)
-        *census = (struct op_census){.graph = g};
-    for (; census->counted < g->nodes.count; census->counted++) {
-        const struct node *n = graph_node(g, (node_id)census->counted);
-        if (n->op)
-            census->has[n->op->id] = true;
-    }
-    return census;
-}
+#include "pass/search.h"
 
 static bool may_occur(const struct expr *e, const struct op_census *ops)
 {
@@ -46,7 +33,7 @@ struct formulas {
 
 static odlc_status parse(struct pass_context *c, const struct graph *g, const struct fusion *f, struct formulas *out)
 {
-    const struct op_census *ops = census_of(c, g);
+    const struct op_census *ops = graph_census(c, g);
     out->all = arena_array(c->scratch, struct formula, f->n_formulas);
     for (size_t i = 0; i < f->n_formulas; i++) {
         const struct expr *tree = formula_parse(c->scratch, f->formulas[i]);
@@ -68,6 +55,12 @@ static bool find_formula(const struct formula *f, const struct graph *g, const s
            occurrence_find(g, uses, f->tree, result, out);
 }
 
+/* Whether the node is there, and of an operator that a formula can end with. */
+static bool may_end(const struct formulas *formulas, const struct node *n)
+{
+    return n->op && formulas->last & op_bit(n->op->id);
+}
+
 odlc_status fusion_count(struct pass_context *c, const struct graph *g, const struct fusion *f, size_t *count)
 {
     struct formulas formulas = {0};
@@ -79,8 +72,9 @@ odlc_status fusion_count(struct pass_context *c, const struct graph *g, const st
     const struct uses uses = graph_uses(c->scratch, g);
     for (size_t i = 0; i < g->order.count; i++) {
         struct vicinity vicinity = {0};
-        const bool may_end = formulas.last & op_bit(graph_node(g, g->order.data[i])->op->id);
-        for (size_t k = 0; may_end && k < formulas.count; k++)
+        if (!may_end(&formulas, graph_node(g, g->order.data[i])))
+            continue;
+        for (size_t k = 0; k < formulas.count; k++)
             *count += find_formula(&formulas.all[k], g, &uses, g->order.data[i], &vicinity, &o);
     }
     return ODLC_OK;
@@ -91,8 +85,7 @@ static bool fuse_at(struct fusing *work, const struct fusion *f, const struct fo
 {
     struct occurrence o;
     struct vicinity vicinity = {0};
-    const bool may_end = formulas->last & op_bit(graph_node(work->g, result)->op->id);
-    for (size_t i = 0; may_end && i < formulas->count; i++)
+    for (size_t i = 0; i < formulas->count; i++)
         if (find_formula(&formulas->all[i], work->g, uses, result, &vicinity, &o) && f->make(work, &o))
             return true;
     return false;
@@ -105,7 +98,7 @@ static size_t fuse_last(struct fusing *work, const struct fusion *f, const struc
 {
     const struct graph *g = work->g;
     for (size_t i = g->order.count; i-- > 0;)
-        if (graph_node(g, g->order.data[i])->op && fuse_at(work, f, formulas, uses, g->order.data[i]))
+        if (may_end(formulas, graph_node(g, g->order.data[i])) && fuse_at(work, f, formulas, uses, g->order.data[i]))
             return i + 1;
     return 0;
 }
@@ -125,7 +118,8 @@ static void order_anew(struct graph *g, struct fusing *work, const struct fusion
             vec_push(work->scratch, &reversed, g->order.data[i]);
     for (size_t i = end; i-- > 0;) {
         const node_id id = g->order.data[i];
-        if (i + 1 < end && graph_node(g, id)->op && !fuse_at(work, f, formulas, uses, id))
+        const struct node *n = graph_node(g, id);
+        if (i + 1 < end && n->op && !(may_end(formulas, n) && fuse_at(work, f, formulas, uses, id)))
             vec_push(work->scratch, &work->made, id);
         while (work->made.count)
             vec_push(work->scratch, &reversed, work->made.data[--work->made.count]);

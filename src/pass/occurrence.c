@@ -171,13 +171,17 @@ static bool match_leaf(struct search *s, const struct expr *e, uint32_t arg, con
     return leaf->weight == 1 && match(s, part, leaf->tensor);
 }
 
-/* What costs little to see of most tensors: that they are computed by other operators. */
-static bool may_match(const struct search *s, const struct expr *e, tensor_id t)
+/* Whether each of the leaves may be some arg, which costs little to see of them. */
+static bool may_match_all(const struct search *s, const struct expr *e, const struct leaves *l)
 {
-    const struct node *n = graph_producer(s->g, t);
-    if (e->kind == EXPR_CALL)
-        return n && node_is(n, e->op);
-    return e->kind != EXPR_CONSTANT || graph_tensor(s->g, t)->kind == TENSOR_STATIC;
+    bool all = true;
+    for (uint32_t i = 0; i < l->count && all; i++) {
+        uint32_t arg = 0;
+        while (arg < e->n_args && !part_may_be(s->g, e->args[arg], l->leaf[i].tensor))
+            arg++;
+        all = arg < e->n_args;
+    }
+    return all;
 }
 
 /* Args from that one on, each another of the leaves that are not taken. */
@@ -186,7 +190,7 @@ static bool match_leaves(struct search *s, const struct expr *e, uint32_t arg, c
     if (arg == e->n_args)
         return true;
     for (uint32_t i = 0; i < l->count; i++) {
-        if (taken >> i & 1 || !may_match(s, e->args[arg], l->leaf[i].tensor))
+        if (taken >> i & 1 || !part_may_be(s->g, e->args[arg], l->leaf[i].tensor))
             continue;
         const struct occurrence before = s->found;
         if (match_leaf(s, e, arg, &l->leaf[i]) && match_leaves(s, e, arg + 1, l, taken | 1U << i))
@@ -203,7 +207,7 @@ static bool match_sum(struct search *s, const struct expr *e, tensor_id t)
     if (l.failed || l.count != e->n_args)
         return false;
     bool number = e->any ? bind_number(s, e->any, l.number - e->number) : equal_numbers(s, e->number, l.number);
-    return number && match_leaves(s, e, 0, &l, 0);
+    return number && may_match_all(s, e, &l) && match_leaves(s, e, 0, &l, 0);
 }
 
 static bool match_product(struct search *s, const struct expr *e, tensor_id t, double sign)
@@ -211,7 +215,7 @@ static bool match_product(struct search *s, const struct expr *e, tensor_id t, d
     struct leaves l = {.number = sign};
     spread_product(s, t, 1, true, &l);
     return !l.failed && l.count == e->n_args && match_number(s, e->number, e->any, l.number) &&
-           match_leaves(s, e, 0, &l, 0);
+           may_match_all(s, e, &l) && match_leaves(s, e, 0, &l, 0);
 }
 
 static bool has_params(const struct search *s, const struct node *n, const struct expr *call)

@@ -65,6 +65,7 @@ struct op_census {
     const struct graph *graph;
     size_t counted; /* nodes, from the first on */
     bool has[OP_IDS];
+    bool layers, copies; /* some of them are layers, may give what they take */
 };
 
 struct pass_context {
@@ -77,7 +78,8 @@ struct pass_context {
     struct pass_hook keep_declared_types;  /* notes at UDO nodes the types that their definitions declare */
     VEC(struct layout_permute) permutes;   /* all that track_axes inserted */
     VEC(struct pass_permute) udo_permutes; /* of these, those that a UDO's layout costs, by report_permutes */
-    struct op_census census;               /* of fusions: a formula of an operator that no node has costs nothing */
+    uint64_t swept;                        /* graph->changes + 1 when remove_dead had gone through it; 0: it has not */
+    struct op_census census;               /* search.h: a pass whose operators no node has costs nothing */
 };
 
 /* A pass. Fails with ODLC_ERR_UNSUPPORTED for what no container can hold, and as the functions of build.h and the hooks

@@ -3,7 +3,7 @@
  * which is how it was to be read. */
 #include "op/op.h"
 #include "pass/parts.h"
-#include "pass/pass.h"
+#include "pass/search.h"
 
 pass_fn pass_align_matmul_ranks;
 
@@ -64,6 +64,8 @@ static void align(struct graph *g, node_id id, uint32_t operand, uint32_t rank)
 odlc_status pass_align_matmul_ranks(struct pass_context *c, struct graph *g)
 {
     size_t count = g->order.count;
+    if (!graph_may_have(c, g, OP_MatMul))
+        return ODLC_OK;
     const node_id *before = arena_memdup(c->scratch, g->order.data, count * sizeof *before);
     g->order.count = 0;
     for (size_t i = 0; i < count; i++) {

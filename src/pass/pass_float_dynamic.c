@@ -271,7 +271,7 @@ static void look_at(struct dynamic *d, node_id id)
 
 odlc_status pass_float_dynamic(struct pass_context *c, struct graph *g)
 {
-    if (c->options->keep_integer_ops || !graph_has_op(g, OP_Cast))
+    if (c->options->keep_integer_ops || !graph_may_have(c, g, OP_Cast))
         return ODLC_OK;
     struct dynamic d = {.c = c, .g = g};
     d.uses = graph_uses(c->scratch, g);

@@ -5,6 +5,7 @@
  * spread; a Batchnorm that stays has no such params in containers. */
 #include "op/params.h"
 #include "pass/affine.h"
+#include "pass/search.h"
 
 pass_fn pass_fold_batchnorm;
 
@@ -56,6 +57,8 @@ static void forget_notes(struct node *bn)
 odlc_status pass_fold_batchnorm(struct pass_context *c, struct graph *g)
 {
     struct uses uses = {0};
+    if (!graph_may_have(c, g, OP_Batchnorm))
+        return ODLC_OK;
     for (size_t i = 0; i < g->order.count; i++) {
         node_id id = g->order.data[i];
         struct node *bn = graph_node(g, id);

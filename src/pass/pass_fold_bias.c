@@ -8,6 +8,7 @@
 #include "op/op.h"
 #include "op/params.h"
 #include "pass/affine.h"
+#include "pass/search.h"
 
 pass_fn pass_fold_bias;
 
@@ -89,17 +90,9 @@ static bool fold(struct pass_context *c, struct graph *g, const struct uses *use
     return true;
 }
 
-static bool has_layers(const struct graph *g)
-{
-    for (size_t i = 0; i < g->order.count; i++)
-        if (graph_node(g, g->order.data[i])->op->layer != NO_LAYER)
-            return true;
-    return false;
-}
-
 odlc_status pass_fold_bias(struct pass_context *c, struct graph *g)
 {
-    if (!has_layers(g))
+    if (!graph_census(c, g)->layers)
         return ODLC_OK;
     struct uses uses = graph_uses(c->scratch, g);
     for (size_t i = 0; i < g->order.count; i++) {

@@ -4,7 +4,7 @@
  * not cut off behind is the padding of the new one. */
 #include "op/op.h"
 #include "op/params.h"
-#include "pass/pass.h"
+#include "pass/search.h"
 
 pass_fn pass_fold_dilation;
 
@@ -113,6 +113,8 @@ static void fold(struct graph *g, const struct dilated *d, node_id join)
 odlc_status pass_fold_dilation(struct pass_context *c, struct graph *g)
 {
     struct uses uses = {0};
+    if (!graph_may_have(c, g, OP_BatchToSpace))
+        return ODLC_OK;
     for (size_t i = 0; i < g->order.count; i++) {
         node_id id = g->order.data[i];
         const struct node *join = graph_node(g, id);

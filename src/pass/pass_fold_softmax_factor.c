@@ -8,7 +8,7 @@
 #include "op/op.h"
 #include "op/params.h"
 #include "pass/parts.h"
-#include "pass/pass.h"
+#include "pass/search.h"
 
 pass_fn pass_fold_softmax_factor;
 
@@ -55,6 +55,8 @@ static bool fold(struct graph *g, const struct uses *uses, node_id id)
 odlc_status pass_fold_softmax_factor(struct pass_context *c, struct graph *g)
 {
     struct uses uses = {0};
+    if (!graph_may_have(c, g, OP_Softmax) && !graph_may_have(c, g, OP_LogSoftmax))
+        return ODLC_OK;
     for (size_t i = 0; i < g->order.count; i++) {
         if (!has_beta(graph_node(g, g->order.data[i])))
             continue;

@@ -136,7 +136,7 @@ static void take(struct graph *g, node_id id, const struct padding *p, const int
 
 odlc_status pass_fuse_pad(struct pass_context *c, struct graph *g)
 {
-    if (!graph_has_op(g, OP_Pad))
+    if (!graph_may_have(c, g, OP_Pad))
         return ODLC_OK;
     const struct uses uses = graph_uses(c->scratch, g);
     bool *not_negative = arena_array(c->scratch, bool, g->tensors.count);

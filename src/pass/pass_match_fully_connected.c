@@ -5,7 +5,7 @@
 #include "op/op.h"
 #include "op/params.h"
 #include "pass/parts.h"
-#include "pass/pass.h"
+#include "pass/search.h"
 
 pass_fn pass_match_fully_connected;
 
@@ -180,6 +180,8 @@ static struct matching start(struct arena *scratch, struct graph *g, size_t n_pr
 odlc_status pass_match_fully_connected(struct pass_context *c, struct graph *g)
 {
     size_t count = g->order.count, n_products = 0;
+    if (!graph_may_have(c, g, OP_MatMul))
+        return ODLC_OK;
     for (size_t i = 0; i < count; i++)
         n_products += fits(g, graph_node(g, g->order.data[i]));
     if (n_products == 0)

@@ -74,7 +74,7 @@ static node_id merge(struct merging *m, node_id id)
 
 odlc_status pass_merge_concats(struct pass_context *c, struct graph *g)
 {
-    if (!graph_has_op(g, OP_Concat))
+    if (!graph_may_have(c, g, OP_Concat))
         return ODLC_OK;
     struct merging m = {.g = g, .scratch = c->scratch, .uses = graph_uses(c->scratch, g)};
     for (size_t i = g->order.count; i-- > 0;)

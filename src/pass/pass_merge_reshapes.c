@@ -34,7 +34,7 @@ static void merge(struct graph *g, struct aliases *aliases, node_id first, node_
 
 odlc_status pass_merge_reshapes(struct pass_context *c, struct graph *g)
 {
-    if (!graph_has_op(g, OP_Reshape))
+    if (!graph_may_have(c, g, OP_Reshape))
         return ODLC_OK;
     struct uses uses = graph_uses(c->scratch, g);
     struct aliases aliases = aliases_start(c->scratch, g);

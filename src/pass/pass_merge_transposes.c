@@ -10,7 +10,7 @@ pass_fn pass_merge_transposes;
 
 odlc_status pass_merge_transposes(struct pass_context *c, struct graph *g)
 {
-    if (!graph_has_op(g, OP_Transpose))
+    if (!graph_may_have(c, g, OP_Transpose))
         return ODLC_OK;
     struct aliases aliases = aliases_start(c->scratch, g);
     for (size_t i = 0; i < g->order.count; i++) {

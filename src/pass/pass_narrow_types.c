@@ -70,20 +70,15 @@ static void warn_of_wrapping(const struct pass_context *c, const char *first, ui
                   count, first);
 }
 
-static bool narrows_any(const struct graph *g)
+static bool is_narrowed(const struct type *type)
 {
-    for (tensor_id id = 0; id < g->tensors.count; id++) {
-        enum dtype dtype = graph_tensor(g, id)->type->dtype;
-        if (dtype_narrowed(dtype) != dtype)
-            return true;
-    }
-    return false;
+    return dtype_narrowed(type->dtype) != type->dtype;
 }
 
 odlc_status pass_narrow_types(struct pass_context *c, struct graph *g)
 {
     struct build b;
-    if (!narrows_any(g))
+    if (!type_set_any(&g->types, is_narrowed))
         return ODLC_OK;
     const char *first_double = NULL, *first_wrapping = NULL;
     uint32_t doubles = 0, wrapping = find_wrapping(g, &first_wrapping);

@@ -6,10 +6,17 @@
 
 pass_fn pass_promote_scalars;
 
+static bool is_scalar(const struct type *type)
+{
+    return type->shape.rank == 0;
+}
+
 odlc_status pass_promote_scalars(struct pass_context *c, struct graph *g)
 {
     (void)c;
     const struct shape one = SHAPE(1);
+    if (!type_set_any(&g->types, is_scalar))
+        return ODLC_OK;
     for (tensor_id id = 0; id < g->tensors.count; id++) {
         struct tensor *t = graph_tensor(g, id);
         if (t->type->shape.rank != 0)

@@ -14,6 +14,7 @@
 #include "op/params.h"
 #include "pass/alias.h"
 #include "pass/fixed_constant.h"
+#include "pass/search.h"
 
 pass_fn pass_quantize;
 
@@ -512,23 +513,18 @@ static bool stands_for_integers(const struct tensor *t)
 }
 
 /* Most models quantize nothing; floats are scaled where a Batchnorm was folded into them. */
-static bool has_work(const struct graph *g)
+static bool has_work(struct pass_context *c, const struct graph *g)
 {
     for (tensor_id id = 0; id < g->tensors.count; id++)
         if (stands_for_integers(graph_tensor(g, id)))
             return true;
-    for (size_t i = 0; i < g->order.count; i++) {
-        const struct node *n = graph_node(g, g->order.data[i]);
-        if (node_is(n, OP_Quantize) || node_is(n, OP_Dequantize))
-            return true;
-    }
-    return false;
+    return graph_may_have(c, g, OP_Quantize) || graph_may_have(c, g, OP_Dequantize);
 }
 
 odlc_status pass_quantize(struct pass_context *c, struct graph *g)
 {
     struct quantize q = {.c = c, .g = g};
-    if (has_work(g)) {
+    if (has_work(c, g)) {
         start(&q);
         store_udo_constants(&q);
         if (c->options->keep_quant_nodes)

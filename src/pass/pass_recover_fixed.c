@@ -64,9 +64,14 @@ static int by_quant(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static bool is_integer_type(const struct type *type)
+{
+    return quant_dtype(type->dtype) != DT_NONE && dtype_value_bits(type->dtype) <= 16;
+}
+
 static bool is_integer(const struct tensor *t)
 {
-    return quant_dtype(t->type->dtype) != DT_NONE && dtype_value_bits(t->type->dtype) <= 16;
+    return is_integer_type(t->type);
 }
 
 /* Whether reals are computed from the integers by Cast, Subtract and Multiply alone. */
@@ -727,6 +732,8 @@ static void drop_repeated(struct recovery *r)
 odlc_status pass_recover_fixed(struct pass_context *c, struct graph *g)
 {
     struct recovery r = {.c = c, .g = g, .n_tensors = g->tensors.count, .n_nodes = g->order.count};
+    if (!type_set_any(&g->types, is_integer_type))
+        return ODLC_OK;
     r.of = arena_array(c->scratch, struct integers, r.n_tensors);
     r.nodes = arena_memdup(c->scratch, g->order.data, r.n_nodes * sizeof *r.nodes);
     if (!find_quantizers(&r))

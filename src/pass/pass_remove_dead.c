@@ -7,7 +7,7 @@ pass_fn pass_remove_dead;
 
 odlc_status pass_remove_dead(struct pass_context *c, struct graph *g)
 {
-    if (c->options->keep_disconnected)
+    if (c->options->keep_disconnected || c->swept == g->changes + 1)
         return ODLC_OK;
     bool *needed = arena_array(c->scratch, bool, g->tensors.count);
     for (size_t i = 0; i < g->outputs.count; i++)
@@ -25,5 +25,6 @@ odlc_status pass_remove_dead(struct pass_context *c, struct graph *g)
             if (n->inputs[k] != NO_TENSOR)
                 needed[n->inputs[k]] = true;
     }
+    c->swept = g->changes + 1;
     return ODLC_OK;
 }

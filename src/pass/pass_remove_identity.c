@@ -6,6 +6,7 @@
 #include "op/op.h"
 #include "op/params.h"
 #include "pass/alias.h"
+#include "pass/search.h"
 
 pass_fn pass_remove_identity;
 
@@ -53,6 +54,8 @@ static int candidate(const struct node *n)
 
 odlc_status pass_remove_identity(struct pass_context *c, struct graph *g)
 {
+    if (!graph_census(c, g)->copies && !graph_may_have(c, g, OP_ElementWiseSelect))
+        return ODLC_OK;
     struct aliases aliases = aliases_start(c->scratch, g);
     for (size_t i = 0; i < g->order.count; i++) {
         node_id id = g->order.data[i];

@@ -28,8 +28,19 @@ static bool *find_used(struct arena *scratch, const struct graph *g)
     return used;
 }
 
+/* Whether some tensor does not have the name that it asked for. */
+static bool lacks_name(const struct graph *g)
+{
+    for (tensor_id id = 0; id < g->tensors.count; id++)
+        if (graph_tensor(g, id)->wanted)
+            return true;
+    return false;
+}
+
 odlc_status pass_restore_names(struct pass_context *c, struct graph *g)
 {
+    if (!lacks_name(g))
+        return ODLC_OK;
     const bool *used = find_used(c->scratch, g);
     for (tensor_id id = 0; id < g->tensors.count; id++) {
         struct tensor *t = graph_tensor(g, id);

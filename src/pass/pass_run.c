@@ -65,9 +65,16 @@ static odlc_status run_one(struct pass_context *c, struct graph *g, size_t index
     return ODLC_OK;
 }
 
-odlc_status pass_run_all(struct pass_context *c, struct graph *g)
+/* What was found out of another graph. */
+static void forget(struct pass_context *c)
 {
     c->census = (struct op_census){.graph = NULL};
+    c->swept = 0;
+}
+
+odlc_status pass_run_all(struct pass_context *c, struct graph *g)
+{
+    forget(c);
     if (VALIDATE_PASSES)
         TRY(graph_validate(g, c->scratch, c->diags, "lowering"));
     for (size_t i = 0; i < COUNT_OF(passes); i++) {
@@ -80,7 +87,7 @@ odlc_status pass_run_all(struct pass_context *c, struct graph *g)
 
 odlc_status pass_run(struct pass_context *c, struct graph *g, const char *name)
 {
-    c->census = (struct op_census){.graph = NULL};
+    forget(c);
     for (size_t i = 0; i < COUNT_OF(passes); i++)
         if (strcmp(passes[i].name, name) == 0)
             return run_one(c, g, i, true);

@@ -3,7 +3,7 @@
  * its op is and what the op reads, weights by the layer. Formats say what axes mean; nothing is computed by them. */
 #include "op/layout.h"
 #include "op/params.h"
-#include "pass/pass.h"
+#include "pass/search.h"
 
 pass_fn pass_set_axis_formats;
 
@@ -98,7 +98,7 @@ static void set_weights(struct graph *g, const struct node *n)
 
 odlc_status pass_set_axis_formats(struct pass_context *c, struct graph *g)
 {
-    for (size_t i = 0; i < g->order.count; i++)
+    for (size_t i = 0; graph_census(c, g)->layers && i < g->order.count; i++)
         set_weights(g, graph_node(g, g->order.data[i]));
     for (tensor_id id = 0; id < g->tensors.count; id++) {
         struct tensor *t = graph_tensor(g, id);

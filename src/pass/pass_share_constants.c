@@ -159,9 +159,20 @@ static void read_transposed(struct sharing *s, node_id id)
     }
 }
 
+/* Whether there are two. */
+static bool has_candidates(const struct graph *g)
+{
+    uint32_t found = 0;
+    for (tensor_id id = 0; id < g->tensors.count && found < 2; id++)
+        found += is_candidate(graph_tensor(g, id));
+    return found == 2;
+}
+
 odlc_status pass_share_constants(struct pass_context *c, struct graph *g)
 {
     VEC(struct candidate) all = {0};
+    if (!has_candidates(g))
+        return ODLC_OK;
     const uint8_t *read = find_readers(c->scratch, g);
     struct sharing s = {.g = g, .aliases = aliases_start(c->scratch, g)};
     s.transpose_of = arena_array(c->scratch, tensor_id, g->tensors.count);

@@ -6,7 +6,7 @@
  *
  * Integers stay what they are. Small constants stay, too: an op takes more room than they do. */
 #include "op/op.h"
-#include "pass/pass.h"
+#include "pass/search.h"
 
 pass_fn pass_store_bytes;
 
@@ -19,10 +19,19 @@ struct storing {
     size_t n_tensors;
 };
 
+static const enum op_id products[] = {OP_MatMul,          OP_FullyConnected,  OP_Conv2d,         OP_Conv3d,
+                                      OP_DepthWiseConv2d, OP_TransposeConv2d, OP_TransposeConv3d};
+
+static bool may_have_products(struct pass_context *c, const struct graph *g)
+{
+    for (size_t i = 0; i < COUNT_OF(products); i++)
+        if (graph_may_have(c, g, products[i]))
+            return true;
+    return false;
+}
+
 static bool is_product(const struct node *n)
 {
-    static const enum op_id products[] = {OP_MatMul,          OP_FullyConnected,  OP_Conv2d,         OP_Conv3d,
-                                          OP_DepthWiseConv2d, OP_TransposeConv2d, OP_TransposeConv3d};
     for (size_t i = 0; i < COUNT_OF(products); i++)
         if (node_is(n, products[i]))
             return true;
@@ -103,6 +112,8 @@ static odlc_status look_at(struct storing *s, node_id id)
 odlc_status pass_store_bytes(struct pass_context *c, struct graph *g)
 {
     const size_t count = g->order.count;
+    if (!may_have_products(c, g))
+        return ODLC_OK;
     const node_id *nodes = arena_memdup(c->scratch, g->order.data, count * sizeof *nodes);
     struct storing s = {.c = c, .n_tensors = g->tensors.count};
     build_init(&s.b, g, c->diags);

@@ -20,6 +20,7 @@
 #include "op/axes.h"
 #include "op/params.h"
 #include "pass/regroup.h"
+#include "pass/search.h"
 #include "pass/track_interface.h"
 #include "pass/track_product.h"
 
@@ -354,7 +355,7 @@ static void move_encodings(struct track *t, size_t n_old)
 }
 
 /* Without a Transpose, and without an input that is placed, every tensor is in its own order already. */
-static bool has_work(const struct pass_context *c, const struct graph *g)
+static bool has_work(struct pass_context *c, const struct graph *g)
 {
     if (c->options->input_layouts)
         return true;
@@ -364,10 +365,7 @@ static bool has_work(const struct pass_context *c, const struct graph *g)
     for (size_t i = 0; i < g->outputs.count; i++)
         if (graph_tensor(g, g->outputs.data[i])->kind == TENSOR_STATIC) /* it needs a copy */
             return true;
-    for (size_t i = 0; i < g->order.count; i++)
-        if (node_is(graph_node(g, g->order.data[i]), OP_Transpose))
-            return true;
-    return false;
+    return graph_may_have(c, g, OP_Transpose);
 }
 
 odlc_status pass_track_axes(struct pass_context *c, struct graph *g)

@@ -47,6 +47,22 @@ static bool may_be_its_part(const struct expr *e)
     return e->any || (e->kind == EXPR_SUM ? e->number == 0 : fabs(e->number) == 1);
 }
 
+bool part_may_be(const struct graph *g, const struct expr *part, tensor_id t)
+{
+    const struct node *n = graph_producer(g, t);
+    switch (part->kind) {
+    case EXPR_CALL:
+        return n && n->op->id == part->op;
+    case EXPR_CONSTANT:
+        return graph_tensor(g, t)->kind == TENSOR_STATIC;
+    case EXPR_SUM:
+    case EXPR_PRODUCT:
+        return (n && formula_ends_with(part, n->op->id)) || (may_be_its_part(part) && part_may_be(g, part->args[0], t));
+    default:
+        return true;
+    }
+}
+
 /* The operators that can compute a part; 0: any, or none. */
 static op_bits ops_of_part(const struct expr *part)
 {
@@ -113,12 +129,14 @@ bool prospect_holds(const struct prospect *p, const struct graph *g, const struc
     if (!(p->last & op_bit(last->op->id)))
         return false;
     if (p->n_any && !vicinity->seen) {
-        vicinity->sum = ops_near(g, uses, last, adds);
-        vicinity->product = ops_near(g, uses, last, multiplies);
+        const bool is_product = multiplies(last->op->id);
+        vicinity->near = is_product ? ops_near(g, uses, last, multiplies) : 0;
+        if (adds(last->op->id) || !is_product)
+            vicinity->near |= ops_near(g, uses, last, adds);
         vicinity->seen = true;
     }
     for (uint32_t i = 0; i < p->n_any; i++)
-        if (!(p->any[i] & (vicinity->sum | vicinity->product)))
+        if (!(p->any[i] & vicinity->near))
             return false;
     return true;
 }

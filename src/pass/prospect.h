@@ -24,7 +24,7 @@ struct prospect {
 /* The operators near a node, which are looked for once; of a new node, all is 0. */
 struct vicinity {
     bool seen;
-    op_bits sum, product; /* what it is a sum, and a product, of */
+    op_bits near; /* of what it is a sum, or a product, of */
 };
 
 struct prospect prospect_of(const struct expr *formula);
@@ -33,5 +33,8 @@ bool prospect_holds(const struct prospect *p, const struct graph *g, const struc
                     struct vicinity *vicinity);
 /* Whether a node of the operator can give what the formula says: its last step. */
 bool formula_ends_with(const struct expr *formula, enum op_id op);
+/* What costs little to see of a part of a formula: false where another operator than its last step computes the tensor,
+ * or none. */
+bool part_may_be(const struct graph *g, const struct expr *part, tensor_id t);
 
 #endif

@@ -1,10 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pass/search.h"
 
-bool graph_has_op(const struct graph *g, enum op_id id)
+#include "op/op.h"
+
+/* Nodes are only ever added: those that were counted before stay counted. */
+const struct op_census *graph_census(struct pass_context *c, const struct graph *g)
 {
-    for (size_t i = 0; i < g->order.count; i++)
-        if (node_is(graph_node(g, g->order.data[i]), id))
-            return true;
-    return false;
+    struct op_census *census = &c->census;
+    if (census->graph != g)
+        *census = (struct op_census){.graph = g};
+    for (; census->counted < g->nodes.count; census->counted++) {
+        const struct op *op = graph_node(g, (node_id)census->counted)->op;
+        if (!op)
+            continue;
+        census->has[op->id] = true;
+        census->layers |= op->layer != NO_LAYER;
+        census->copies |= op->may_copy;
+    }
+    return census;
+}
+
+bool graph_may_have(struct pass_context *c, const struct graph *g, enum op_id id)
+{
+    return graph_census(c, g)->has[id];
 }

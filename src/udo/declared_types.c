@@ -103,7 +103,7 @@ static void report_types(struct udo_set *set, const struct udo_def *def, const s
 
 void udo_keep_types(struct udo_set *set, struct graph *g)
 {
-    for (size_t i = 0; i < g->order.count; i++) {
+    for (size_t i = 0; set->defs.count && i < g->order.count; i++) {
         struct node *n = graph_node(g, g->order.data[i]);
         if (n->op->udo)
             keep_types(set, g, n);

@@ -123,7 +123,7 @@ odlc_status udo_replace_natives(struct udo_set *set, struct graph *g)
     odlc_status status = ODLC_OK;
     struct build b;
     build_init(&b, g, set->diags);
-    for (size_t i = 0; i < g->order.count; i++) {
+    for (size_t i = 0; set->natives.count && i < g->order.count; i++) {
         struct node *n = graph_node(g, g->order.data[i]);
         uint32_t at = n->op->package ? MAP_NONE : map_get(&set->natives, n->op->name);
         if (at != MAP_NONE && replace(set, set->defs.data[at], &b, n) != ODLC_OK)

@@ -131,6 +131,13 @@ START_TEST(test_inner_graphs)
     ck_assert_int_eq(a->kind, FW_GRAPH);
     ck_assert_str_eq(a->graph->nodes.data[0].op->type, "Neg");
 
+    /* inner values hide those around them, which the node does not need then */
+    g = graph_x_to_y();
+    pb_add(&g, 1, node("Add", "p z", "y"));
+    pb_add(&g, 1, branch("Neg", "x", "p"));
+    pb_add(&g, 1, node("Abs", "p", "z"));
+    ck_assert_str_eq(node_order(&load_ok(model(g))->graph), "Branch Abs Add");
+
     g = graph_x_to_y();
     pb_add(&g, 1, branch("Neg", "gone", "y"));
     load_fails(model(g), ODLC_ERR_INVALID, "onnx-undefined-value", "reads 'gone'");

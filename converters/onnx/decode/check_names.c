@@ -18,10 +18,10 @@ struct scope {
     struct scope *parent;
     struct fw_graph *graph;
     size_t first_definition; /* its own are from here on */
-    VEC(uint32_t) needs;     /* the nodes that each node reads from, node by node */
-    size_t *first;           /* the needs of node i are those from first[i] to first[i + 1] */
     uint32_t node;           /* at work */
-    bool unordered;          /* some node reads from itself or a later one */
+    bool unordered;          /* some node reads from itself or a later one: then, … */
+    VEC(uint32_t) needs;     /* … the nodes that each node reads from, node by node */
+    size_t *first;           /* the needs of node i are those from first[i] to first[i + 1] */
 };
 
 /* All graphs at work. */
@@ -39,7 +39,6 @@ static void check_graph(struct check *c, struct fw_graph *graph, struct scope *p
 static void define(struct check *c, struct scope *s, fw_name name, uint32_t as)
 {
     struct decode *d = c->d;
-    const char *node = as < MAX_NODES ? fw_node_label(&s->graph->nodes.data[as]) : NULL;
     if (name == FW_NO_NAME) {
         decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d)), "onnx-name", "a graph %s has no name",
                      as == DEFINED_INPUT ? "input" : "initializer");
@@ -52,6 +51,7 @@ static void define(struct check *c, struct scope *s, fw_name name, uint32_t as)
         return;
     }
     uint32_t other = c->meaning.data[known];
+    const char *node = as < MAX_NODES ? fw_node_label(&s->graph->nodes.data[as]) : NULL;
     const char *what = other == DEFINED_INPUT ? "a graph input" : "an initializer";
     if (other < MAX_NODES)
         what = arena_printf(d->diags->arena, "an output of node '%s'", fw_node_label(&s->graph->nodes.data[other]));
@@ -74,10 +74,22 @@ static void define_all(struct check *c, struct scope *s)
     }
 }
 
+static bool is_of_constants(const struct fw_op *op)
+{
+    return !op->domain[0] && strcmp(op->type, "Constant") == 0;
+}
+
 static bool is_constant(const struct fw_node *node)
 {
-    return node->n_outputs == 1 && fw_out_id(node, 0) != FW_NO_NAME && !node->op->domain[0] &&
-           strcmp(node->op->type, "Constant") == 0;
+    return node->n_outputs == 1 && fw_out_id(node, 0) != FW_NO_NAME && is_of_constants(node->op);
+}
+
+static bool has_constants(const struct fw_model *model)
+{
+    for (size_t i = 0; i < model->ops.count; i++)
+        if (is_of_constants(model->ops.data[i]))
+            return true;
+    return false;
 }
 
 /* Tools that patch a model append a Constant of the same name; ONNX Runtime lets the last one win, and so the models
@@ -85,6 +97,8 @@ static bool is_constant(const struct fw_node *node)
 static void drop_overridden_constants(struct decode *d, struct fw_graph *g)
 {
     struct map last;
+    if (!has_constants(d->model))
+        return;
     map_init(&last, d->memory.scratch);
     const char *overridden = NULL;
     for (uint32_t n = 0; n < g->nodes.count; n++) {
@@ -111,7 +125,7 @@ static void drop_overridden_constants(struct decode *d, struct fw_graph *g)
 
 /* ---- uses ---- */
 
-/* Finds the definition in the innermost graph that has one, as a need of that graph's node at work. */
+/* Finds the definition in the innermost graph that has one, whose node at work reads it. */
 static bool use(struct check *c, struct scope *s, fw_name name)
 {
     uint32_t found = bindings_find(&c->names, name);
@@ -119,11 +133,8 @@ static bool use(struct check *c, struct scope *s, fw_name name)
         return false;
     while (found < s->first_definition)
         s = s->parent;
-    uint32_t definition = c->meaning.data[found];
-    if (definition < MAX_NODES) {
-        vec_push(c->arena, &s->needs, definition);
-        s->unordered |= definition >= s->node;
-    }
+    const uint32_t definition = c->meaning.data[found];
+    s->unordered |= definition < MAX_NODES && definition >= s->node;
     return true;
 }
 
@@ -131,7 +142,6 @@ static void use_all(struct check *c, struct scope *s)
 {
     const struct fw_graph *g = s->graph;
     struct decode *d = c->d;
-    s->first = arena_array(c->arena, size_t, g->nodes.count + 1);
     for (s->node = 0; s->node < g->nodes.count; s->node++) {
         const struct fw_node *node = &g->nodes.data[s->node];
         for (size_t i = 0; i < node->n_inputs; i++)
@@ -141,7 +151,6 @@ static void use_all(struct check *c, struct scope *s)
         for (size_t i = 0; i < node->n_attrs; i++)
             if (fw_attr_graph(&node->attrs[i]))
                 check_graph(c, fw_attr_graph(&node->attrs[i]), s);
-        s->first[s->node + 1] = s->needs.count;
     }
     for (size_t i = 0; i < g->outputs.count; i++)
         if (!use(c, s, g->outputs.data[i].id))
@@ -150,6 +159,62 @@ static void use_all(struct check *c, struct scope *s)
 }
 
 /* ---- order ---- */
+
+static void note_need(struct check *c, struct scope *s, fw_name name, uint32_t end)
+{
+    const uint32_t found = bindings_find(&c->names, name);
+    if (found != NOT_BOUND && found >= s->first_definition && found < end && c->meaning.data[found] < MAX_NODES)
+        vec_push(c->arena, &s->needs, c->meaning.data[found]);
+}
+
+/* A definition of a graph inside of a node, which hides the one around it. */
+static void hide(struct check *c, fw_name name)
+{
+    bindings_add(&c->names, name);
+    vec_push(c->arena, &c->meaning, DEFINED_CONSTANT);
+}
+
+static void hide_all(struct check *c, const struct fw_graph *g)
+{
+    for (size_t i = 0; i < g->initializers.count; i++)
+        hide(c, g->initializers.data[i].id);
+    for (size_t i = 0; i < g->inputs.count; i++)
+        hide(c, g->inputs.data[i].id);
+    for (size_t n = 0; n < g->nodes.count; n++)
+        for (size_t i = 0; i < g->nodes.data[n].n_outputs; i++)
+            hide(c, fw_out_id(&g->nodes.data[n], i));
+}
+
+/* What the node, and the graphs inside of it, read of the scope's definitions, which are those before `end`. */
+static void note_needs(struct check *c, struct scope *s, const struct fw_node *node, uint32_t end)
+{
+    for (size_t i = 0; i < node->n_inputs; i++)
+        if (fw_in_id(node, i) != FW_NO_NAME)
+            note_need(c, s, fw_in_id(node, i), end);
+    for (size_t i = 0; i < node->n_attrs; i++) {
+        const struct fw_graph *inner = fw_attr_graph(&node->attrs[i]);
+        if (!inner)
+            continue;
+        const uint32_t first = bindings_enter(&c->names);
+        hide_all(c, inner);
+        for (size_t k = 0; k < inner->nodes.count; k++)
+            note_needs(c, s, &inner->nodes.data[k], end);
+        for (size_t k = 0; k < inner->outputs.count; k++)
+            note_need(c, s, inner->outputs.data[k].id, end);
+        bindings_leave(&c->names, first);
+        c->meaning.count = first;
+    }
+}
+
+static void find_needs(struct check *c, struct scope *s)
+{
+    const struct fw_graph *g = s->graph;
+    s->first = arena_array(c->arena, size_t, g->nodes.count + 1);
+    for (size_t i = 0; i < g->nodes.count; i++) {
+        note_needs(c, s, &g->nodes.data[i], c->names.count);
+        s->first[i + 1] = s->needs.count;
+    }
+}
 
 struct visit {
     uint32_t node;
@@ -209,6 +274,7 @@ static bool place(struct sort *t, uint32_t root)
 static void sort_nodes(struct check *c, struct scope *s)
 {
     struct decode *d = c->d;
+    find_needs(c, s);
     struct sort t = {.d = d, .s = s, .state = arena_alloc(c->arena, s->graph->nodes.count)};
     for (uint32_t n = 0; n < s->graph->nodes.count; n++)
         if (t.state[n] == UNSEEN && !place(&t, n))
@@ -219,12 +285,14 @@ static void sort_nodes(struct check *c, struct scope *s)
 
 static void check_graph(struct check *c, struct fw_graph *graph, struct scope *parent)
 {
-    struct scope s = {.parent = parent, .graph = graph, .first_definition = c->names.list.count};
+    struct scope s = {.parent = parent, .graph = graph, .first_definition = parent ? bindings_enter(&c->names) : 0};
     drop_overridden_constants(c->d, graph);
     define_all(c, &s);
     use_all(c, &s);
     if (s.unordered)
         sort_nodes(c, &s);
+    if (!parent)
+        return;
     bindings_leave(&c->names, s.first_definition);
     c->meaning.count = s.first_definition;
 }

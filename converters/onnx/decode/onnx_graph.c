@@ -149,7 +149,7 @@ static const struct fw_op *find_op(struct decode *d, const struct opsets *opsets
     return recent->op;
 }
 
-/* Room for the node's operands, which it names in a second reading. */
+/* Room for the node's operands. */
 static void make_room(struct decode *d, struct fw_node *n)
 {
     size_t count = (size_t)n->n_inputs + n->n_outputs;
@@ -160,25 +160,49 @@ static void make_room(struct decode *d, struct fw_node *n)
     n->ids = (const fw_name *)(const void *)(names + count);
 }
 
-static void name_operands(struct decode *d, const struct wire_field *node, struct fw_node *n)
+/* The fields of a node that name its operands. */
+struct operand_fields {
+    uint32_t count;
+    struct wire_field first[8]; /* of most nodes all of them, which are not looked for again then */
+};
+
+static void note_operand(struct operand_fields *fields, const struct wire_field *f)
+{
+    if (fields->count < COUNT_OF(fields->first))
+        fields->first[fields->count] = *f;
+    fields->count++;
+}
+
+/* Names the operand that comes next, `in` and `out` having been named, when the field is one's. */
+static void name_operand(struct decode *d, const struct fw_node *n, const struct wire_field *f, uint32_t *in,
+                         uint32_t *out)
+{
+    const char **names = (const char **)(uintptr_t)n->inputs;
+    fw_name *ids = (fw_name *)(uintptr_t)n->ids;
+    uint32_t at = 0;
+    if (f->number == NODE_INPUT && *in < n->n_inputs)
+        at = (*in)++;
+    else if (f->number == NODE_OUTPUT && *out < n->n_outputs)
+        at = n->n_inputs + (*out)++;
+    else
+        return;
+    ids[at] = decode_name(d, f);
+    names[at] = names_text(&d->names, ids[at]);
+}
+
+static void name_operands(struct decode *d, const struct wire_field *node, const struct operand_fields *fields,
+                          struct fw_node *n)
 {
     struct wire w = wire_in(d->file, node);
     struct wire_field f;
     const char **names = (const char **)(uintptr_t)n->inputs;
-    fw_name *ids = (fw_name *)(uintptr_t)n->ids;
+    const bool all = fields->count <= COUNT_OF(fields->first);
     uint32_t in = 0, out = 0;
-    while (wire_next(&w, &f)) {
-        uint32_t at = 0;
-        if (f.number == NODE_INPUT && in < n->n_inputs)
-            at = in++;
-        else if (f.number == NODE_OUTPUT && out < n->n_outputs)
-            at = n->n_inputs + out++;
-        else
-            continue;
-        ids[at] = decode_name(d, &f);
-        names[at] = names_text(&d->names, ids[at]);
-    }
-    for (; in < n->n_inputs; in++)
+    for (uint32_t i = 0; all && i < fields->count; i++)
+        name_operand(d, n, &fields->first[i], &in, &out);
+    while (!all && wire_next(&w, &f))
+        name_operand(d, n, &f, &in, &out);
+    for (; in < n->n_inputs; in++) /* the file changed meanwhile */
         names[in] = "";
     for (; out < n->n_outputs; out++)
         names[n->n_inputs + out] = "";
@@ -199,7 +223,8 @@ static void check_node(struct decode *d, const struct fw_node *n)
 }
 
 /* What the node's fields say of it, and how many operands it has. */
-static struct fw_node read_node(struct decode *d, const struct wire_field *node, const struct opsets *opsets)
+static struct fw_node read_node(struct decode *d, const struct wire_field *node, const struct opsets *opsets,
+                                struct operand_fields *operands)
 {
     struct wire w = wire_in(d->file, node);
     struct wire_field f;
@@ -209,6 +234,8 @@ static struct fw_node read_node(struct decode *d, const struct wire_field *node,
         n.n_inputs += f.number == NODE_INPUT;
         if (f.number == NODE_OUTPUT && n.n_outputs++ == 0)
             names_expect(&d->names, wire_bytes(d->file, &f), f.size);
+        if (f.number == NODE_INPUT || f.number == NODE_OUTPUT)
+            note_operand(operands, &f);
         n.n_attrs += f.number == NODE_ATTRIBUTE;
         if (f.number == NODE_NAME)
             n.name = decode_text(d, &f);
@@ -225,9 +252,11 @@ static struct fw_node read_node(struct decode *d, const struct wire_field *node,
 
 static struct fw_node decode_node(struct decode *d, const struct wire_field *node, const struct opsets *opsets)
 {
-    struct fw_node n = read_node(d, node, opsets);
+    struct operand_fields operands;
+    operands.count = 0;
+    struct fw_node n = read_node(d, node, opsets, &operands);
     make_room(d, &n);
-    name_operands(d, node, &n);
+    name_operands(d, node, &operands, &n);
     if (n.n_attrs > 0) {
         const struct sections s = wire_sections(d->file, node->content, node->content + node->size);
         n.attrs = decode_attrs(d, &s, NODE_ATTRIBUTE, fw_node_label(&n), opsets);
@@ -302,6 +331,7 @@ void decode_graph(struct decode *d, const struct wire_field *graph, const struct
     *out = (struct fw_graph){.name = wire_next_of(&w, GRAPH_NAME, &f) ? decode_text(d, &f) : ""};
     if (!check_counts(d, &s))
         return;
+    names_reserve(&d->names, s.of[GRAPH_NODE].count + s.of[GRAPH_INITIALIZER].count, graph->size);
     decode_initializers(d, &s, out);
     decode_inputs(d, &s, out);
     RESERVE(d->memory.graph, &out->outputs, s.of[GRAPH_OUTPUT].count);

@@ -20,6 +20,14 @@ static const char *only_text(const struct tf_model *m, const struct sections *s,
     return text_of(m, &f);
 }
 
+/* What a node reads: mostly the node before it, whose name is there already. */
+static const char *input_text(const struct tf_model *m, const struct tf_body *body, const struct wire_field *f)
+{
+    const char *before = body->nodes.count ? body->nodes.data[body->nodes.count - 1].name : "";
+    const bool same = f->size > 0 && strncmp(before, wire_bytes(m->file, f), f->size) == 0 && !before[f->size];
+    return same ? before : text_of(m, f);
+}
+
 /* The fields of a node. Its name is looked for soon, and expected in the meantime. */
 static void read_node(struct tf_model *m, struct tf_body *body, const struct wire_field *message, struct tf_node *out)
 {
@@ -42,7 +50,7 @@ static void read_node(struct tf_model *m, struct tf_body *body, const struct wir
     const char **inputs = arena_array(m->memory.scratch, const char *, list.count);
     w = wire_of(m->file, list.from, list.to);
     while (out->n_inputs < list.count && wire_next_of(&w, NODE_INPUT, &f))
-        inputs[out->n_inputs++] = text_of(m, &f);
+        inputs[out->n_inputs++] = input_text(m, body, &f);
     out->inputs = inputs;
 }
 
@@ -81,27 +89,56 @@ static odlc_status add_node(struct tf_model *m, struct tf_body *body, const stru
     return ODLC_OK;
 }
 
-uint32_t tf_body_find(const struct tf_body *body, const char *name)
+/* The node of that name beside those that were found before; MAP_NONE: there is none. same: its name is that very text,
+ * as where a node reads the one before it. */
+static uint32_t find_beside(const struct tf_body *body, const char *name, bool same)
 {
     static const uint32_t steps[] = {1, UINT32_MAX, 0}; /* to the next node, and back */
+    for (size_t i = 0; i < TF_PLACES * COUNT_OF(steps); i++) {
+        const uint32_t place = (uint32_t)(i / COUNT_OF(steps)), at = body->found[place] + steps[i % COUNT_OF(steps)];
+        if (at >= body->nodes.count)
+            continue;
+        const char *there = body->nodes.data[at].name;
+        if (same ? there == name : strcmp(there, name) == 0)
+            return body->found[place] = at;
+    }
+    return MAP_NONE;
+}
+
+uint32_t tf_body_find(const struct tf_body *body, const char *name)
+{
     if (!body->nodes.count)
         return MAP_NONE;
-    for (size_t i = 0; i < COUNT_OF(steps); i++) {
-        const uint32_t at = *body->found + steps[i];
-        if (at < body->nodes.count && strcmp(body->nodes.data[at].name, name) == 0)
-            return *body->found = at;
-    }
-    const uint32_t at = map_get(&body->index, name);
+    uint32_t at = find_beside(body, name, true);
+    if (at == MAP_NONE)
+        at = find_beside(body, name, false);
     if (at != MAP_NONE)
-        *body->found = at;
+        return at;
+    at = map_get(&body->index, name);
+    if (at != MAP_NONE) {
+        memmove(body->found + 1, body->found, (TF_PLACES - 1) * sizeof *body->found);
+        body->found[0] = at;
+    }
     return at;
 }
 
-static odlc_status add_nodes(struct tf_model *m, struct tf_body *body, struct wire w, uint32_t number)
+/* Room for the nodes, of which there may be fewer: one without content takes two bytes of the file. */
+static void make_room(struct tf_model *m, struct tf_body *body, const struct section *nodes)
 {
-    struct wire_field f;
+    enum { LEAST = 16 }; /* bytes of a node, in graphs that are not made to have many */
+    const size_t room = (size_t)min_u64(min_u64(nodes->count, (nodes->to - nodes->from) / LEAST), FW_MAX_ENTRIES);
     map_init(&body->index, m->memory.scratch);
-    body->found = arena_new(m->memory.scratch, uint32_t);
+    map_reserve(&body->index, room);
+    body->found = arena_array(m->memory.scratch, uint32_t, TF_PLACES);
+    body->nodes.data = arena_array(m->memory.scratch, struct tf_node, room);
+    body->nodes.capacity = room;
+}
+
+static odlc_status add_nodes(struct tf_model *m, struct tf_body *body, const struct sections *s, uint32_t number)
+{
+    struct wire w = wire_section(m->file, s, number);
+    struct wire_field f;
+    make_room(m, body, &s->of[number]);
     while (wire_next_of(&w, number, &f))
         TRY(add_node(m, body, &f));
     return ODLC_OK;
@@ -142,11 +179,13 @@ static int64_t producer_of(const struct tf_model *m, const struct wire_field *ve
 
 odlc_status tf_decode_graph(struct tf_model *m, uint64_t from, uint64_t to)
 {
-    struct wire w = wire_of(m->file, from, to);
+    const struct sections s = wire_sections(m->file, from, to);
+    struct wire library = wire_section(m->file, &s, GRAPH_LIBRARY);
+    struct wire versions = wire_section(m->file, &s, GRAPH_VERSIONS);
     struct wire_field f;
     map_init(&m->function_index, m->memory.scratch);
-    TRY(add_nodes(m, &m->body, w, GRAPH_NODE));
-    struct wire library = w, versions = w;
+    names_reserve(&m->names, s.of[GRAPH_NODE].count, to - from);
+    TRY(add_nodes(m, &m->body, &s, GRAPH_NODE));
     while (wire_next_of(&library, GRAPH_LIBRARY, &f))
         TRY(add_functions(m, &f));
     while (wire_next_of(&versions, GRAPH_VERSIONS, &f))
@@ -202,7 +241,8 @@ static odlc_status decode_body(struct tf_model *m, struct tf_function *function)
     struct wire_field at = signature_of(m, &function->message);
     const struct sections signature = wire_sections(m->file, at.content, at.content + at.size);
     add_args(m, function, &signature);
-    TRY(add_nodes(m, &function->body, wire_in(m->file, &function->message), FUNCTION_NODE));
+    const struct sections body = wire_sections_of(m->file, &function->message);
+    TRY(add_nodes(m, &function->body, &body, FUNCTION_NODE));
     function->attrs = arena_array(m->memory.scratch, struct tf_known_attrs, function->body.nodes.count);
     return add_rets(m, function, wire_in(m->file, &function->message));
 }

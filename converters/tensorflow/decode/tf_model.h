@@ -29,8 +29,9 @@ struct tf_body {
     VEC(struct tf_node) nodes;
     uint64_t size;    /* what the body costs where it stands: its nodes, and one more for a few inputs */
     struct map index; /* name → node */
-    uint32_t *found;  /* the node that was asked for last */
+    uint32_t *found;  /* TF_PLACES nodes that were asked for before */
 };
+enum { TF_PLACES = 2 }; /* places in a graph at work: a chain, and a constant that its nodes share */
 
 /* The node of that name, or MAP_NONE. Most nodes read those beside them, whose names are compared first. */
 uint32_t tf_body_find(const struct tf_body *body, const char *name);

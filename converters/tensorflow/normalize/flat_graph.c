@@ -82,8 +82,9 @@ static const struct fw_op *op_of(struct normalize *nz, const char *type)
 void walk_append(struct walk *w, const struct new_node *node)
 {
     struct arena *arena = w->nz->m->memory.graph;
-    const char **inputs = arena_array(arena, const char *, node->n_operands);
-    fw_name *ids = arena_array(arena, fw_name, node->n_operands + 1); /* most have one output */
+    const size_t count = node->n_operands + 1; /* most have one output */
+    const char **inputs = arena_alloc(arena, align_up(count * (sizeof *inputs + sizeof(fw_name)), sizeof *inputs));
+    fw_name *ids = (fw_name *)(void *)(inputs + count);
     for (size_t i = 0; i < node->n_operands; i++) {
         ids[i] = node->operands[i].id;
         inputs[i] = names_text(&w->nz->m->names, ids[i]);
@@ -133,15 +134,21 @@ static fw_name output_id(struct normalize *nz, const struct emitted *e, const ch
     return e->output ? names_number(&nz->m->names, e->output, strlen(e->output)) : output_name_id(nz, "", node, output);
 }
 
-/* The ids of inputs and outputs together. */
+/* The ids of inputs and outputs together. The walk made room for one output. */
 static fw_name *room_for_ids(struct arena *arena, const struct fw_node *n, uint32_t n_outputs)
 {
-    fw_name *ids = (fw_name *)(uintptr_t)n->ids; /* the walk's own */
+    fw_name *ids = (fw_name *)(uintptr_t)n->ids;
     if (n_outputs <= 1)
         return ids;
     fw_name *all = arena_array(arena, fw_name, n->n_inputs + n_outputs);
     memcpy(all, ids, n->n_inputs * sizeof *ids);
     return all;
+}
+
+static const char **room_for_outputs(struct arena *arena, const struct fw_node *n, uint32_t n_outputs)
+{
+    const char **names = (const char **)(uintptr_t)n->inputs;
+    return n_outputs <= 1 ? names + n->n_inputs : arena_array(arena, const char *, n_outputs);
 }
 
 odlc_status walk_finish(struct walk *w)
@@ -150,7 +157,7 @@ odlc_status walk_finish(struct walk *w)
     for (size_t i = 0; i < w->emitted.count; i++) {
         const struct emitted *e = &w->emitted.data[i];
         struct fw_node *n = emitted_node(w, i);
-        const char **outputs = arena_array(arena, const char *, e->n_outputs);
+        const char **outputs = room_for_outputs(arena, n, e->n_outputs);
         fw_name *ids = room_for_ids(arena, n, e->n_outputs);
         for (uint32_t k = 0; k < e->n_outputs; k++) {
             const fw_name id = output_id(w->nz, e, n->name, k);

@@ -11,16 +11,22 @@ struct operand {
     const struct condition *when; /* it is alive */
 };
 
-/* A node whose inputs are being walked. */
+/* A node whose inputs are being walked. There are as many of them as there are nodes on the way. */
+struct pending {
+    struct frame *frame;
+    const struct group *group; /* that the node stands for; or NULL */
+    uint32_t node;
+    uint32_t output;        /* that is wanted of it */
+    uint32_t input;         /* the input that comes next */
+    uint32_t first_operand; /* its own are from here on */
+};
+
+/* One whose inputs are known. */
 struct visit {
     struct frame *frame;
-    uint32_t node;
-    uint32_t output;             /* that is wanted of it */
-    const struct group *group;   /* that the node stands for; or NULL */
-    const char *const *inputs;   /* of the node, or of the group */
-    uint32_t n_inputs, input;    /* the input that comes next */
-    size_t first_operand;        /* its own are from here on */
-    const struct fw_attr *attrs; /* when all inputs are known */
+    const struct group *group;
+    uint32_t node, first_operand;
+    const struct fw_attr *attrs;
     uint32_t n_attrs;
 };
 
@@ -38,8 +44,8 @@ struct walk {
     struct walk *outer; /* whose values are seen here; of parts of loops alone */
     uint32_t number;
     struct fw_graph *graph;
-    VEC(struct visit) visits;
-    VEC(struct operand) operands; /* of all visits */
+    VEC(struct pending) pending;
+    VEC(struct operand) operands; /* of all that are pending */
     VEC(struct emitted) emitted;
     struct map inputs; /* names of values that became inputs of the graph */
     /* Of the node that is being made: whether its attributes were decoded for that alone, and what came before them. */

@@ -143,17 +143,42 @@ const struct fw_attr *find_attr(const struct fw_attr *attrs, uint32_t count, con
 
 /* ---- names ---- */
 
+static void write_name(struct arena *arena, text *out, const char *prefix, const char *name, uint32_t output)
+{
+    out->count = 0;
+    if (*prefix)
+        text_add_bytes(arena, out, prefix, strlen(prefix));
+    text_add_bytes(arena, out, name, strlen(name));
+    if (output == 0) /* of nearly all nodes; printf takes ten times as long */
+        text_add_bytes(arena, out, ":0", 2);
+    else
+        text_add(arena, out, ":%u", output);
+}
+
 fw_name output_name_id(struct normalize *nz, const char *prefix, const char *name, uint32_t output)
 {
-    struct arena *scratch = nz->m->memory.scratch;
-    nz->name.count = 0;
-    text_add_bytes(scratch, &nz->name, prefix, strlen(prefix));
-    text_add_bytes(scratch, &nz->name, name, strlen(name));
-    if (output == 0) /* of nearly all nodes; printf takes ten times as long */
-        text_add_bytes(scratch, &nz->name, ":0", 2);
-    else
-        text_add(scratch, &nz->name, ":%u", output);
+    write_name(nz->m->memory.scratch, &nz->name, prefix, name, output);
     return names_number(&nz->m->names, nz->name.data, nz->name.count);
+}
+
+void source_expect(struct normalize *nz, const struct frame *frame, uint32_t node)
+{
+    if (frame->seen[node].id != FW_NO_NAME)
+        return;
+    const struct node_name n = name_of(frame, node);
+    nz->ahead.frame = frame;
+    nz->ahead.node = node;
+    write_name(nz->m->memory.scratch, &nz->ahead.name, n.prefix, n.name, 0);
+    names_expect(&nz->m->names, nz->ahead.name.data, nz->ahead.name.count);
+}
+
+/* Of output 0 of a node. */
+static fw_name first_output_id(struct normalize *nz, const struct source *s, const struct node_name *n)
+{
+    const struct name_ahead *ahead = &nz->ahead;
+    if (ahead->frame == s->frame && ahead->node == s->node)
+        return names_number(&nz->m->names, ahead->name.data, ahead->name.count);
+    return output_name_id(nz, n->prefix, n->name, 0);
 }
 
 fw_name source_id(struct normalize *nz, const struct source *s)
@@ -164,16 +189,15 @@ fw_name source_id(struct normalize *nz, const struct source *s)
     fw_name *known = s->is_arg || s->output ? NULL : &s->frame->seen[s->node].id;
     if (known && *known != FW_NO_NAME)
         return *known;
-    fw_name id = output_name_id(nz, n.prefix, n.name, s->output);
-    if (known)
-        *known = id;
-    return id;
+    if (!known)
+        return output_name_id(nz, n.prefix, n.name, s->output);
+    return *known = first_output_id(nz, s, &n);
 }
 
 const char *source_node_name(const struct normalize *nz, const struct source *s)
 {
     const struct node_name n = name_of(s->frame, s->node);
-    return arena_join(nz->m->memory.kept, n.prefix, n.name, "");
+    return *n.prefix ? arena_join(nz->m->memory.kept, n.prefix, n.name, "") : arena_strdup(nz->m->memory.kept, n.name);
 }
 
 static uint32_t node_called(const struct normalize *nz, const struct frame *frame, const char *name, size_t length)

@@ -83,7 +83,12 @@ struct normalize {
     uint64_t expanded; /* nodes of all bodies at work */
     uint64_t n_made;   /* nodes whose operands were known */
     uint64_t name_bytes;
-    text name;            /* room for the one that is being made */
+    text name;          /* room for the one that is being made */
+    struct name_ahead { /* the one of output 0 of a node that is wanted next (source_expect) */
+        const struct frame *frame;
+        uint32_t node;
+        text name;
+    } ahead;
     struct frame *top;    /* the model's own graph */
     struct frame *root;   /* what is converted: that graph, or a function of a saved program */
     bool *args_read;      /* per argument of that function */
@@ -119,6 +124,8 @@ const struct fw_attr *find_attr(const struct fw_attr *attrs, uint32_t count, con
 /* The number of the value's name, which is "prefix/name:output". */
 fw_name output_name_id(struct normalize *nz, const char *prefix, const char *name, uint32_t output);
 fw_name source_id(struct normalize *nz, const struct source *s);
+/* Says that the number of the name of the node's output 0 is asked for soon: its place in the table is fetched. */
+void source_expect(struct normalize *nz, const struct frame *frame, uint32_t node);
 /* The name of the value's node: "prefix/name"; kept. */
 const char *source_node_name(const struct normalize *nz, const struct source *s);
 static inline const char *source_name(struct normalize *nz, const struct source *s)

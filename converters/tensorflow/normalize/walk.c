@@ -132,6 +132,7 @@ static odlc_status emit(struct walk *w, struct visit *v)
 {
     struct seen *seen = visit_seen(v);
     drop_pages(w->nz);
+    source_expect(w->nz, v->frame, v->node);
     w->fresh_attrs = !seen->has_attrs && !v->frame->function; /* attributes in functions are for all calls */
     w->before_attrs = arena_mark(w->nz->m->memory.graph);
     TRY(node_attrs(w->nz, v->frame, v->node, &v->attrs, &v->n_attrs));
@@ -179,15 +180,13 @@ static odlc_status take(struct walk *w, const struct source *s)
 static odlc_status start_visit(struct walk *w, const struct source *s)
 {
     const struct tf_node *n = source_node(s);
+    vec_push(w->nz->m->memory.scratch, &w->pending,
+             (struct pending){.frame = s->frame,
+                              .group = s->group,
+                              .node = s->node,
+                              .output = s->output,
+                              .first_operand = (uint32_t)w->operands.count});
     const uint32_t n_inputs = s->group ? s->group->n_inputs : n->n_inputs;
-    vec_push(w->nz->m->memory.scratch, &w->visits,
-             (struct visit){.frame = s->frame,
-                            .node = s->node,
-                            .output = s->output,
-                            .group = s->group,
-                            .inputs = s->group ? s->group->inputs : n->inputs,
-                            .n_inputs = n_inputs,
-                            .first_operand = w->operands.count});
     return w->outer ? note_expansion(w->nz, tf_node_size(n_inputs), n->name) : ODLC_OK;
 }
 
@@ -216,13 +215,12 @@ static odlc_status ready(struct walk *w, const struct source *s, bool *out)
 }
 
 /* Control inputs say when a node is run, which matters to stages alone. */
-static bool is_operand(const struct walk *w, const struct visit *v)
+static bool is_operand(const struct walk *w, const struct pending *p, const char *text)
 {
-    const char *text = v->inputs[v->input];
     if (text[0] != '^')
         return true;
     for (size_t i = 0; i < w->nz->n_stages; i++)
-        if (w->nz->stages[i]->reads_control && w->nz->stages[i]->reads_control(w->nz, v->frame, v->node, text))
+        if (w->nz->stages[i]->reads_control && w->nz->stages[i]->reads_control(w->nz, p->frame, p->node, text))
             return true;
     return false;
 }
@@ -235,40 +233,43 @@ static odlc_status see_through(struct normalize *nz, struct source *s, const cha
     return ODLC_OK;
 }
 
-/* The innermost visit's node is made; the one around it came for its value. */
+/* The innermost node is made; the one around it came for its value. */
 static odlc_status finish_visit(struct walk *w)
 {
-    struct visit done = w->visits.data[--w->visits.count];
+    const struct pending done = w->pending.data[--w->pending.count];
     struct source s = {.frame = done.frame, .node = done.node, .output = done.output, .group = done.group};
     bool known;
-    TRY(emit(w, &done));
+    TRY(emit(w, &(struct visit){
+                    .frame = done.frame, .group = done.group, .node = done.node, .first_operand = done.first_operand}));
     w->operands.count = done.first_operand;
-    if (!w->visits.count)
+    if (!w->pending.count)
         return ODLC_OK;
     TRY(ready(w, &s, &known));
     if (!known)
         return ODLC_OK;
-    w->visits.data[w->visits.count - 1].input++;
+    w->pending.data[w->pending.count - 1].input++;
     return take(w, &s);
 }
 
-/* The next input of the innermost visit, or its end. */
+/* The next input of the innermost node, or the end of its inputs. */
 static odlc_status go_on(struct walk *w)
 {
-    struct visit *v = &w->visits.data[w->visits.count - 1];
-    const struct tf_node *n = &v->frame->body->nodes.data[v->node];
+    struct pending *p = &w->pending.data[w->pending.count - 1];
+    const struct tf_node *n = &p->frame->body->nodes.data[p->node];
+    const char *const *inputs = p->group ? p->group->inputs : n->inputs;
+    const uint32_t n_inputs = p->group ? p->group->n_inputs : n->n_inputs;
     struct source s;
     bool known;
-    while (v->input < v->n_inputs && !is_operand(w, v))
-        v->input++;
-    if (v->input == v->n_inputs)
+    while (p->input < n_inputs && !is_operand(w, p, inputs[p->input]))
+        p->input++;
+    if (p->input == n_inputs)
         return finish_visit(w);
-    const char *text = v->inputs[v->input];
-    TRY(find_source(w->nz, v->frame, text + (*text == '^'), n->name, &s));
+    const char *text = inputs[p->input];
+    TRY(find_source(w->nz, p->frame, text + (*text == '^'), n->name, &s));
     TRY(see_through(w->nz, &s, n->name, n));
     TRY(ready(w, &s, &known));
     if (known) { /* otherwise the end of the node's visit takes it */
-        w->visits.data[w->visits.count - 1].input++;
+        w->pending.data[w->pending.count - 1].input++;
         TRY(take(w, &s));
     }
     return ODLC_OK;
@@ -279,7 +280,7 @@ odlc_status walk_need(struct walk *w, struct source *s, const char *reader)
     bool known;
     TRY(see_through(w->nz, s, reader, NULL));
     TRY(ready(w, s, &known));
-    while (w->visits.count)
+    while (w->pending.count)
         TRY(go_on(w));
     TRY(take(w, s));
     w->operands.count = 0;
