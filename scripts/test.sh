@@ -79,7 +79,8 @@ configure "$build/test" -Db_sanitize=address,undefined -Db_lundef=false -Dwerror
 # Where ccache has nothing yet, as on a fresh machine, sources are read once this way instead of twice.
 CCACHE_DEPEND=1 ninja -C "$build/test"
 
-export ASAN_OPTIONS=handle_sigill=1
+# Stacks of what was allocated are kept at each allocation: two functions of them. Read whole ones with malloc_context_size=30.
+export ASAN_OPTIONS=handle_sigill=1:malloc_context_size=2
 export CK_VERBOSITY=normal
 [ "$long" = no ] || export ODLC_LONG=1
 # The totals below decide, so that a failure does not hide them. As ninja does, there are more at work than there are cores:

@@ -334,7 +334,7 @@ static odlc_status prepare(odlc_run *run, const tensor_id *wanted, size_t count,
     package_set_add_for_all(run->arena, &run->packages);
     options.backends = run->backends;
     options.threads = run->threads;
-    options.packages = &run->packages;
+    options.packages = run->packages.packages.count ? &run->packages : NULL;
     options.device_ops = &package_device_ops;
     options.fast_memory = run->plugins.fast_memory;
     options.slices = run->plugins.slices;

@@ -314,6 +314,13 @@ void build_set_filler(struct build *b, tensor_id id, struct filler filler)
     b->filler.data[id] = filler;
 }
 
+bool build_unfold(struct build *b, bool unfolded)
+{
+    const bool before = b->unfolded;
+    b->unfolded = unfolded;
+    return before;
+}
+
 void build_keep(struct build *b, tensor_id id)
 {
     vec_push(b->graph->arena, &b->kept, id);

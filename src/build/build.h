@@ -26,10 +26,14 @@ struct build {
     struct packed_param pending_params[50];
     VEC(struct filler) filler; /* by tensor; later ones have none */
     VEC(tensor_id) kept;       /* see build_keep */
-    bool unfolded;             /* nodes of constants are added as they are, too */
+    bool unfolded;             /* see build_unfold */
 };
 
 void build_init(struct build *b, struct graph *g, struct diags *diags);
+
+/* Whether nodes of constants are added as they are, too, from here on. Gives how that was, for the end of such a part.
+ */
+bool build_unfold(struct build *b, bool unfolded);
 
 /* Starts a node of the native op. */
 void build_op(struct build *b, enum op_id op, const char *name);

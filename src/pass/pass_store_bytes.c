@@ -117,7 +117,7 @@ odlc_status pass_store_bytes(struct pass_context *c, struct graph *g)
     const node_id *nodes = arena_memdup(c->scratch, g->order.data, count * sizeof *nodes);
     struct storing s = {.c = c, .n_tensors = g->tensors.count};
     build_init(&s.b, g, c->diags);
-    s.b.unfolded = true;
+    (void)build_unfold(&s.b, true);
     s.wide = arena_array(c->scratch, tensor_id, s.n_tensors);
     for (size_t i = 0; i < s.n_tensors; i++)
         s.wide[i] = NO_TENSOR;

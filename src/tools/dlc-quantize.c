@@ -46,9 +46,11 @@ struct session {
     struct quantize_options settings;
     int64_t threads;
     struct quantizer *quantizer;
-    struct input_list list;
-    struct progress_line *trials; /* says how far trials are; NULL: there is no such line */
-    bool is_trying;               /* … and what is made is one of them */
+    struct input_list list;        /* of --input_list */
+    struct input_list report_list; /* of --report_list */
+    bool has_looked;               /* … and its files are there, and of the right sizes */
+    struct progress_line *trials;  /* says how far trials are; NULL: there is no such line */
+    bool is_trying;                /* … and what is made is one of them */
 };
 
 /* ---- options ---- */
@@ -348,14 +350,20 @@ static odlc_status check_files(struct session *s)
     return check_outputs(s);
 }
 
-/* What a report needs after all the work is looked for before. */
-static odlc_status check_report_list(struct session *s)
+/* What a report needs after all the work is looked for before, once for all trials. */
+static odlc_status read_report_list(struct session *s)
 {
-    const struct options *o = &s->options;
-    struct input_list list;
-    TRY(quantize_list_read(s->arena, &s->diags, options_value(o, OPT_REPORT_LIST, ""), &list));
-    return quantize_inputs_check(s->scratch, &s->diags, quantizer_graph(s->quantizer), &list, 0, list.inferences.count,
-                                 options_given(o, OPT_NATIVE_INPUTS));
+    const char *path = options_value(&s->options, OPT_REPORT_LIST, NULL);
+    return path ? quantize_list_read(s->arena, &s->diags, path, &s->report_list) : ODLC_OK;
+}
+
+static odlc_status look_for_report_inputs(struct session *s)
+{
+    if (s->has_looked || !options_given(&s->options, OPT_REPORT_LIST))
+        return ODLC_OK;
+    s->has_looked = true;
+    return quantize_inputs_check(s->scratch, &s->diags, quantizer_graph(s->quantizer), &s->report_list, 0,
+                                 s->report_list.inferences.count, options_given(&s->options, OPT_NATIVE_INPUTS));
 }
 
 static odlc_status calibrate(struct session *s)
@@ -376,8 +384,7 @@ static odlc_status calibrate(struct session *s)
     const char *const *files;
     size_t count;
     options_values(s->arena, o, OPT_MERGE, &files, &count);
-    if (options_given(o, OPT_REPORT_LIST))
-        TRY(check_report_list(s));
+    TRY(look_for_report_inputs(s));
     if (count)
         return calibration_merge(&run, files, count);
     if (!options_given(o, OPT_INPUT_LIST))
@@ -405,11 +412,8 @@ static struct quantize_report report_of(struct session *s, const struct input_li
 
 static odlc_status report(struct session *s)
 {
-    const struct options *o = &s->options;
-    struct input_list list = s->list;
-    if (options_given(o, OPT_REPORT_LIST))
-        TRY(quantize_list_read(s->arena, &s->diags, options_value(o, OPT_REPORT_LIST, ""), &list));
-    const struct quantize_report wanted = report_of(s, &list);
+    const bool has_own = options_given(&s->options, OPT_REPORT_LIST);
+    const struct quantize_report wanted = report_of(s, has_own ? &s->report_list : &s->list);
     return quantize_report_make(s->arena, s->scratch, &s->diags, &wanted);
 }
 
@@ -581,6 +585,7 @@ static odlc_status quantize(struct session *s)
     TRY(read_settings(s));
     TRY(input_list_take_stream(s->arena, &s->diags, options_value(o, OPT_INPUT_LIST, "")));
     TRY(load_packages(s));
+    TRY(read_report_list(s));
     TRY(choose(s));
     TRY(make(s));
     if (options_given(o, OPT_STATISTICS))

@@ -119,10 +119,11 @@ static double *expected_transpose(struct fixture *f, const struct setup *s, cons
     double *y = arena_array(f->arena, double, shape_count(y_shape));
     for (uint64_t i = 0; i < shape_count(y_shape); i++)
         y[i] = bias_at(f, o, (int64_t)i % (s->group * s->out_depth));
-    for (uint64_t i = 0; i < shape_count(x_shape); i++)
+    for (uint64_t i = 0; i < shape_count(x_shape); i++) {
+        int64_t at[MAX_RANK];
+        unravel(i, x_shape, at);
         for (uint64_t k = 0; k < shape_count(w_shape); k++) {
-            int64_t at[MAX_RANK], tap[MAX_RANK], to[MAX_RANK];
-            unravel(i, x_shape, at);
+            int64_t tap[MAX_RANK], to[MAX_RANK];
             unravel(k, w_shape, tap);
             to[0] = at[0];
             bool inside = tap[s->axes] == at[s->axes + 1];
@@ -134,6 +135,7 @@ static double *expected_transpose(struct fixture *f, const struct setup *s, cons
             if (inside)
                 y[ravel(to, y_shape)] += (double)x[i] * (double)w[k];
         }
+    }
     return y;
 }
 

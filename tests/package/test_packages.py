@@ -75,6 +75,10 @@ def example(checks, folder):
         done = net_run(container, "inputs.txt", out, "--op_packages", f"{implementation}:ExampleOpsInterfaceProvider:CPU",
                        "--explain", cwd=EXAMPLES)
         checks.check(f"{compiler}: by provider", done.returncode == 0 and "package      SoftClamp" in done.stdout, done.stderr)
+        done = net_run(container, "inputs.txt", out, "--udo_package_path", registration(package), "--backend", "reference",
+                       cwd=EXAMPLES)
+        checks.check(f"{compiler}: the reference alone", done.returncode != 0 and "no implementation of op SoftClamp (package "
+                     "ExampleOps) here: backend reference leaves out kernels of packages" in done.stderr, done.stderr)
 
 
 def kinds(checks, folder):

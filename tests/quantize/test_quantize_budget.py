@@ -2,6 +2,7 @@
 """--budget_sqnr and --keep_worst of dlc-quantize: which layers stay float or get 16 bits, by what net-run gives for containers where
 --keep_float, --widen and --widen_weights say so."""
 
+import json
 import re
 import tempfile
 
@@ -85,6 +86,7 @@ def main():
         widened(b, floats, ranked)
         by_default(b)
         errors(b, reached)
+        reported(b)
     checks.finish()
 
 
@@ -111,6 +113,21 @@ def by_default(b):
     done = b.run("--bias_bitwidth", "32", "--budget_sqnr", f"{before + 1}")
     b.checks.equal("16 bits", (done.returncode, done.stderr, set(became(done.stdout).values())), (0, "", {"16 bits"}))
     b.checks.equal("nothing to do", "none changed" in b.run("--budget_sqnr", "0").stdout, True)
+
+
+def reported(b):
+    """The list of a report outlives the trials before it; what is wrong with it is said before them."""
+    two = b.path("list.txt").read_text().splitlines()[:2]
+    b.path("two.txt").write_text("\n".join(two) + "\n")
+    report = ["--keep_worst", "1", "--report", b.path("r.json"), "--report_list"]
+    done = b.run(*OPTIONS, *report, b.path("two.txt"))
+    b.checks.equal("with a report", (done.returncode, done.stderr), (0, ""))
+    b.checks.equal("inferences of the report", json.loads(b.path("r.json").read_text())["inferences"], 2)
+    b.path("two.txt").write_text("nowhere.raw\n")
+    b.path("q.dlc").unlink()
+    done = b.run(*OPTIONS, *report, b.path("two.txt"))
+    b.checks.check("inputs that are not there", done.returncode != 0 and "nowhere.raw" in done.stderr and not b.path("q.dlc").exists(),
+                   done.stderr)
 
 
 def errors(b, reached):

@@ -2,6 +2,7 @@
 """What the test scripts share: counting checks, and finding sources, commands and the real data."""
 
 import fnmatch
+import itertools
 import math
 import os
 import pathlib
@@ -18,6 +19,8 @@ COMMAND_FOLDERS = {**dict.fromkeys(("onnx-to-dlc", "tensorflow-to-dlc", "udo-che
 SKIPPED = 77
 LONG = os.environ.get("ODLC_LONG") == "1"  # scripts/test.sh --long: what is tried in part otherwise is tried whole
 CASES = os.environ.get("ODLC_CASES", "").split()  # shell patterns: tests that take them try the cases with such names alone
+LEAK_STEP = 4  # of runs of commands each so-manieth looks for leaks, which takes a third of a short one
+RUNS = itertools.count()
 # Without it net-run starts itself anew, which libraries that are preloaded into it do not expect.
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 LEFT_OUT = {}  # what → [how many of it are left to ODLC_LONG=1, how many there are]
@@ -110,6 +113,18 @@ def command(name):
     return str(BUILD / COMMAND_FOLDERS[name] / name)
 
 
+def looks_for_leaks():
+    """Whether the next run of a command does; with ODLC_LONG=1 all do."""
+    return LONG or next(RUNS) % LEAK_STEP == 0
+
+
+def asan_options(leaks, more=""):
+    """Options of this process, and further ones, with leaks looked for where these options say so, or not at all."""
+    return os.environ.get("ASAN_OPTIONS", "") + more + ("" if leaks else ":detect_leaks=0")
+
+
 def run(name, *args, **more):
     """Runs a built command; returns the completed process with text output."""
+    if "env" not in more:
+        more["env"] = {**os.environ, "ASAN_OPTIONS": asan_options(looks_for_leaks())}
     return subprocess.run([command(name), *map(str, args)], capture_output=True, text=True, check=False, **more)

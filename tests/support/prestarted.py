@@ -2,12 +2,11 @@
 """Runs built commands many times at the price of one start: of programs with sanitizers, loading and setting up takes longer
 than most cases of the tests. prestarted.c says how.
 
-What a run does is what a process of its own would do, but that addresses are the same from run to run, and that each
-LEAK_STEP-th looks for leaks. With ODLC_LONG=1, and where the library is not built, each run is a process of its own."""
+What a run does is what a process of its own would do, but that addresses are the same from run to run. With ODLC_LONG=1,
+and where the library is not built, each run is a process of its own."""
 
 import array
 import atexit
-import itertools
 import os
 import signal
 import socket
@@ -15,11 +14,9 @@ import subprocess
 import threading
 
 import checks
-from checks import BUILD, LONG, command
+from checks import BUILD, LONG, asan_options, command, looks_for_leaks
 
 LIBRARY = BUILD / "tests" / "support" / "prestarted.so"
-LEAK_STEP = 4
-NUMBERS = itertools.count()
 
 
 class Servers(threading.local):
@@ -37,7 +34,7 @@ class Server:
 
     def __init__(self, name, leaks):
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        options = f"{os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0:detect_leaks={int(leaks)}"
+        options = asan_options(leaks, ":verify_asan_link_order=0")
         env = {**os.environ, "LD_PRELOAD": str(LIBRARY), "ASAN_OPTIONS": options, "PRESTARTED_SOCKET": str(theirs.fileno())}
         self.process = subprocess.Popen([command(name)], env=env, pass_fds=[theirs.fileno()])
         theirs.close()
@@ -90,7 +87,7 @@ def run(name, *args, cwd=None, timeout=None, errors="strict", **more):
     arguments = [command(name), *map(str, args)]
     streams = [os.memfd_create("output") for _ in range(2)]
     try:
-        server = server_of(name, next(NUMBERS) % LEAK_STEP == 0)
+        server = server_of(name, looks_for_leaks())
         status = server.run(arguments, os.path.abspath(cwd or "."), streams, timeout)
         return subprocess.CompletedProcess(arguments, status, *(content(stream, errors) for stream in streams))
     finally:

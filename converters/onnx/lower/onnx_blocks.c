@@ -46,13 +46,12 @@ tensor_id emit_reals(struct emit *s, tensor_id fixed)
     struct build *b = s->l->b;
     const char *name = step_name(s->l, "Dequantize");
     const struct type type = {.dtype = DT_FLOAT32, .shape = build_type(b, fixed)->shape};
-    const bool unfolded = b->unfolded;
+    const bool unfolded = build_unfold(b, true);
     tensor_id real = NO_TENSOR;
-    b->unfolded = true;
     build_op(b, OP_Dequantize, name);
     build_in(b, fixed);
     s->status = build_end_typed(b, &name, &type, 1, &real);
-    b->unfolded = unfolded;
+    (void)build_unfold(b, unfolded);
     return real;
 }
 
@@ -114,11 +113,11 @@ tensor_id emit_stored_blocks(struct emit *s, const struct stored_blocks *w)
         apart.scale = split_axis(s, w->scale, axis, 1);
         apart.zero = split_axis(s, w->zero, axis, 1);
     }
-    b->unfolded = true;
+    const bool unfolded = build_unfold(b, true);
     const char *name = tensor_wanted_name(graph_tensor(b->graph, w->x));
     tensor_id x = emit_steps(s, &apart, name, whole ? NULL : &shape);
     if (whole)
         x = emit_reshape(s, x, &shape);
-    b->unfolded = false;
+    (void)build_unfold(b, unfolded);
     return x;
 }

@@ -134,9 +134,9 @@ static tensor_id pick(struct block_rows *g, const char *what, tensor_id x)
         return NO_TENSOR;
     struct build *b = g->s.l->b;
     const size_t before = b->graph->tensors.count;
-    b->unfolded = g->stored;
+    const bool unfolded = build_unfold(b, g->stored);
     g->s.status = lower_gather_axis(g->s.l, x, g->indices, g->gathered, step_name(g->s.l, what), &out);
-    b->unfolded = false;
+    (void)build_unfold(b, unfolded);
     for (size_t id = before; id < b->graph->tensors.count; id++)
         if (dtype_is_fixed(build_type(b, (tensor_id)id)->dtype))
             graph_tensor(b->graph, (tensor_id)id)->quant = graph_tensor(b->graph, x)->quant;

@@ -18,13 +18,21 @@ static bool gives_input(const struct graph *g, const struct node *n)
     return n->op->id == OP_Reshape && x->type->dtype == y->type->dtype && quant_equal(x->quant, y->quant);
 }
 
+/* Packages may have a kernel: their own backends know. */
+static const char *why_not(const struct backend_scope *scope, const struct op *op)
+{
+    const bool leaves_out = op->package && scope->packages;
+    return arena_printf(scope->arena, "there is no implementation of op %s (package %s)%s", op->name,
+                        op->package ? op->package : "qti.aisw",
+                        leaves_out ? " here: backend reference leaves out kernels of packages" : "");
+}
+
 static bool claim(void *state, const struct claiming *c, node_id node, struct group *group)
 {
     const struct op *op = graph_node(c->scope->graph, node)->op;
     (void)state;
     if (!kernel_of(op)) {
-        group->reason = arena_printf(c->scope->arena, "there is no implementation of op %s (package %s)", op->name,
-                                     op->package ? op->package : "qti.aisw");
+        group->reason = why_not(c->scope, op);
         return false;
     }
     vec_push(c->scope->arena, &group->nodes, node);
