@@ -9,9 +9,13 @@
  * container; 2-bit integers wrap, although 8-bit ones stand for them. Casts to small floats fail: no container has
  * them. */
 tensor_id emit_cast_exactly(struct emit *s, tensor_id x, enum dtype to);
+/* x rounded to the nearest value of a type with dtype_float8_values, ties to even, although float32 stands for it in
+ * the container. What is beyond the largest value becomes that, with its sign, where it saturates; else an infinity, or
+ * NaN where the type has none. */
+tensor_id emit_cast_to_float8(struct emit *s, tensor_id x, enum dtype to, bool saturates);
 
-/* Output 0: x as elements of the type that the attribute names. ODLC_ERR_UNSUPPORTED: the container has no such type or
- * cast. */
-odlc_status lower_cast_to(struct lower *l, tensor_id x, const char *attribute, enum dtype to) MUST_USE;
+/* Output 0: x as elements of the type that the attribute names; saturates: of float8. ODLC_ERR_UNSUPPORTED: nothing in
+ * a container can stand for the type or the cast. */
+odlc_status lower_cast_to(struct lower *l, tensor_id x, const char *attribute, enum dtype to, bool saturates) MUST_USE;
 
 #endif

@@ -201,6 +201,25 @@ static uint16_t double_to_bfloat16(double v)
     return float_to_bfloat16(near);
 }
 
+/* The code of the nearest value, the first of equals, which is right for values that the type has; of a NaN where there
+ * is one. */
+static uint8_t code_of_nearest(enum dtype dtype, double v)
+{
+    const unsigned codes = 1u << dtype_value_bits(dtype);
+    double least = INFINITY;
+    uint8_t nearest = 0;
+    for (unsigned code = 0; code < codes; code++) {
+        const double value = (double)small_float_to_float(dtype, (uint8_t)code);
+        if ((value == v && signbit(value) == signbit(v)) || (isnan(value) && isnan(v)))
+            return (uint8_t)code;
+        if (fabs(value - v) < least) {
+            least = fabs(value - v);
+            nearest = (uint8_t)code;
+        }
+    }
+    return nearest;
+}
+
 static void store_doubles(void *to, enum dtype dtype, const double *from, size_t n)
 {
     uint8_t *p = to;
@@ -220,6 +239,13 @@ static void store_doubles(void *to, enum dtype dtype, const double *from, size_t
             uint16_t v = dtype == DT_FLOAT16 ? double_to_half(from[i]) : double_to_bfloat16(from[i]);
             memcpy(p + 2 * i, &v, 2);
         }
+        break;
+    case DT_FLOAT8E4M3FN:
+    case DT_FLOAT8E4M3FNUZ:
+    case DT_FLOAT8E5M2:
+    case DT_FLOAT8E5M2FNUZ:
+        for (size_t i = 0; i < n; i++)
+            p[i] = code_of_nearest(dtype, from[i]);
         break;
     default:
         store_doubles_as_ints(to, dtype, from, n);

@@ -89,4 +89,14 @@ uint16_t float_to_bfloat16(float value);
 /* The value of an element of a small float type, which is exact. */
 float small_float_to_float(enum dtype dtype, uint8_t bits);
 
+/* The values of a type of floats: multiples of 2^(e - fraction_bits) from 2^e on, for `binades` exponents e from
+ * `lowest` on; below them of that of the lowest. */
+struct float_values {
+    int lowest, binades, fraction_bits;
+    double largest;
+    bool infinities, negative_zero;
+};
+/* Of float8 but for float8e8m0; false for other types. */
+bool dtype_float8_values(enum dtype dtype, struct float_values *out);
+
 #endif

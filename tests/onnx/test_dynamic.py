@@ -284,7 +284,7 @@ def main():
     if np is None:
         checks.skip("quantization while a model runs", "python3-numpy is not there")
         checks.finish()
-    for test in (test_products, test_conv, test_stored_integers, test_integers_in_use, test_joined, test_lstm, test_lstm_weights):
+    for test in (test_products, test_zeros_of_columns, test_conv, test_stored_integers, test_integers_in_use, test_joined, test_lstm, test_lstm_weights):
         test(checks)
     checks.finish()
 

@@ -14,7 +14,7 @@ if np is None:
     without.skip("refusals", "python3-numpy is not there")
     without.finish()
 
-FLOAT8_E4M3, COMPLEX64 = 17, 14
+FLOAT4_E2M1, COMPLEX64 = 23, 14
 
 
 def floats(*shape):
@@ -33,7 +33,7 @@ ELEMENTWISE = [
     ("the type complex64 is not supported", "BitCast", 26, [floats(3)], {"to": COMPLEX64}),
     ("99 is not a type of numbers", "BitCast", 26, [floats(3)], {"to": 99}),
     ("-5 is not a type of numbers", "BitCast", 26, [floats(3)], {"to": -5}),
-    ("the type float8e4m3fn is not supported: containers do not have it", "Cast", 19, [floats(3)], {"to": FLOAT8_E4M3}),
+    ("the type float4e2m1 is not supported: containers do not have it", "Cast", 23, [floats(3)], {"to": FLOAT4_E2M1}),
     ("the shapes [2] and [3] do not broadcast", "BitShift", 11, [ints(2, dtype="u1"), ints(3, dtype="u1")],
      {"direction": "LEFT"}),
     ("an input of type float32 has no bits", "BitwiseNot", 18, [floats(3)], {}),
@@ -104,8 +104,8 @@ QUANTIZED = [
      [floats(4, 4), Const([[1] * 4], "f4")], {"axis": 0, "block_size": 2}),
     ("the scale [4] does not fit the tensor [4,4] (axis 0, block size 2)", "QuantizeLinear", 21,
      [floats(4, 4), Const([1] * 4, "f4")], {"axis": 0, "block_size": 2}),
-    ("the type float8e4m3fn is not supported: containers do not have it", "QuantizeLinear", 21,
-     [floats(4), Const(1, "f4")], {"output_dtype": FLOAT8_E4M3}),
+    ("the type float4e2m1 is not supported: containers do not have it", "QuantizeLinear", 23,
+     [floats(4), Const(1, "f4")], {"output_dtype": FLOAT4_E2M1}),
     ("there is no division of type int64", "QuantizeLinear", 23, [floats(4), Const(1, "f4")], {"precision": 7}),
     ("nothing is dequantized to int32", "DequantizeLinear", 23, [ints(4, dtype="i1"), Const(1, "f4")],
      {"output_dtype": 6}),

@@ -26,15 +26,19 @@ odlc_status lower_cast(struct lower *l)
 {
     tensor_id x;
     enum dtype to;
+    int64_t saturates;
     TRY(lower_need(l, 0, "input", &x));
     TRY(read_type(l, &to));
-    return lower_cast_to(l, x, "to", to);
+    TRY(lower_attr_int(l, "saturate", 1, &saturates));
+    return lower_cast_to(l, x, "to", to, saturates);
 }
 
 odlc_status lower_cast_like(struct lower *l)
 {
     tensor_id x, like;
+    int64_t saturates;
     TRY(lower_need(l, 0, "input", &x));
     TRY(lower_need(l, 1, "target_type", &like));
-    return lower_cast_to(l, x, "to", build_type(l->b, like)->dtype);
+    TRY(lower_attr_int(l, "saturate", 1, &saturates));
+    return lower_cast_to(l, x, "to", build_type(l->b, like)->dtype, saturates);
 }

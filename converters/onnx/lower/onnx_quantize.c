@@ -109,11 +109,16 @@ static void mark_real(struct graph *g, tensor_id real, const struct quant *quant
 static odlc_status quantized_type(const struct lower *l, const struct linear *q, enum dtype *to)
 {
     enum dtype named, zero = q->zero == NO_TENSOR ? DT_NONE : build_type(l->b, q->zero)->dtype;
+    struct float_values floats;
     TRY(lower_attr_dtype(l, "output_dtype", zero == DT_NONE ? DT_UINT8 : zero, &named));
     *to = named;
     if (zero != DT_NONE && named != zero)
         return lower_invalid(l, "output_dtype", NULL, "output_dtype is %s, but the zero point is of type %s",
                              dtype_info(named)->name, dtype_info(zero)->name);
+    if (dtype_float8_values(named, &floats))
+        return is_zero(l->b, q->zero)
+                   ? ODLC_OK
+                   : lower_unsupported(l, NULL, NULL, "a zero point of %s is not zero", dtype_info(named)->name);
     if (dtype_is_small_float(named))
         return lower_unsupported(l, "output_dtype", NULL, "the result is of type %s, which containers do not have",
                                  dtype_info(named)->name);
@@ -156,11 +161,16 @@ odlc_status lower_quantize_linear(struct lower *l)
     struct emit s = {.l = l};
     struct linear q;
     enum dtype to, precision;
+    int64_t saturates;
     TRY(read_linear(l, &q));
     TRY(quantized_type(l, &q, &to));
     TRY(read_precision(l, &q, &precision));
+    TRY(lower_attr_int(l, "saturate", 1, &saturates));
     const struct shape shape = build_type(l->b, q.x)->shape;
-    tensor_id quotient = divide(&s, &q, precision), zero = emit_align(&s, q.zero, &shape, &q.granularity);
+    tensor_id quotient = divide(&s, &q, precision);
+    if (dtype_is_small_float(to))
+        return emit_give(&s, 0, emit_cast_to_float8(&s, quotient, to, saturates));
+    tensor_id zero = emit_align(&s, q.zero, &shape, &q.granularity);
     tensor_id y = emit_saturate(&s, quotient, zero, to);
     TRY(emit_give(&s, 0, y));
     bool real = build_type(l->b, q.x)->dtype == DT_FLOAT32 && precision == DT_FLOAT32 && !build_is_const(l->b, y);

@@ -19,7 +19,7 @@ static odlc_status cast_complex(struct lower *l, bool to_complex)
         if (to_complex)
             return give_complex(&s, z);
         TRY(lower_tf_dtype(l, "DstT", DT_NONE, &to));
-        return lower_cast_to(l, z.real, "DstT", to);
+        return lower_cast_to(l, z.real, "DstT", to, false);
     }
     TRY(lower_need(l, 0, "x", &z.real));
     z.real = emit_cast(&s, z.real, DT_FLOAT32);
@@ -44,7 +44,7 @@ odlc_status tf_cast(struct lower *l)
     if (truncate && dtype_is_float(from) && dtype_is_float(to) && dtype_size(to) < dtype_size(from))
         return lower_unsupported(l, "Truncate", NULL, "%s is cast to %s by cutting digits off, not by rounding",
                                  dtype_info(from)->name, dtype_info(to)->name);
-    return lower_cast_to(l, x, "DstT", to);
+    return lower_cast_to(l, x, "DstT", to, false);
 }
 
 /* The bytes of a constant as elements of another size: smaller ones are a new last axis, larger ones take it up. */
