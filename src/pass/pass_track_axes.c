@@ -65,7 +65,8 @@ static struct perm order_of_result(const struct track *t, tensor_id out)
     return followed ? wanted->order : perm_identity(rank);
 }
 
-/* Whether nothing but products reads the tensor, which take it with swapped axes, too. */
+/* Whether nothing but products reads the tensor, which take it with swapped axes, too. (A Transpose of the model whose
+ * operand is in its own order stays: the vendor's converters write it.) */
 static bool products_read(const struct track *t, tensor_id id)
 {
     const uint32_t first = t->uses.first[id], end = t->uses.first[id + 1];
@@ -83,7 +84,7 @@ static odlc_status visit_transpose(struct track *t, node_id id)
     const struct location at = t->at[in];
     struct perm stored_as = perm_compose(&inverse, &at.perm), to = order_of_result(t, out);
     bool costs_nothing = n->layout_only || perm_is_identity(&stored_as) || perm_equal(&stored_as, &to) ||
-                         (swaps_matrices(&stored_as) && products_read(t, out));
+                         (!perm_is_identity(&at.perm) && swaps_matrices(&stored_as) && products_read(t, out));
     struct perm back = perm_inverse(&at.perm), own = perm_compose(&back, &perm), step = perm_compose(&own, &to);
     tensor_id shared = costs_nothing ? NO_TENSOR : track_find_copy(t, at.stored, &step);
     if (costs_nothing) {

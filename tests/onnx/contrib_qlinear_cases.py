@@ -7,6 +7,7 @@ from qlinear_draw import DRAWS
 STEP = 1.01 / 64  # of the largest value: an integer more or less
 ROUNDS = ("QLinearAdd", "QLinearAveragePool", "QLinearMul", "QLinearSoftmax")  # in between, as ONNX Runtime has it
 WITHOUT_KERNEL = ("QLinearReduceMean",)
+PRODUCTS = ("QGemm", "QLinearConv", "QLinearMatMul")
 
 
 def case(op, name):
@@ -18,10 +19,12 @@ def case(op, name):
 
 
 def has_kernel(node):
-    """There is no QGemm of signed and unsigned bytes."""
-    signs = [node.arrays()[i].dtype.kind for i in (0, 3)] if node.op.endswith("QGemm") else []
-    return signs != ["i", "u"]
+    """There are no products of signed and unsigned bytes; results of all but QGemm have the first operand's type."""
+    if node.op.split("::")[-1] not in PRODUCTS:
+        return True
+    first, second = (node.arrays()[i].dtype.kind for i in (0, 3))
+    return (first, second) != ("i", "u") and (node.op.endswith("QGemm") or node.outputs[0][0] == first)
 
 
-CASES = [node for op in DRAWS if op not in WITHOUT_KERNEL for node in (case(op, f"{op} {i}") for i in range(3))
+CASES = [node for op in DRAWS if op not in WITHOUT_KERNEL for node in (case(op, f"{op} {i}") for i in range(9 if op in PRODUCTS else 3))
          if has_kernel(node)]
