@@ -113,22 +113,24 @@ def check_both(checks, folder):
 
 
 def check_products(checks, folder):
-    """Operands are stored transposed where the definition has params that say so, and transposed where it has none."""
+    """A product is stored transposed where the definition has params that say so, and transposed where it has none."""
     m = onnx.Model(opset=13)
     m.input("x", onnx.FLOAT, [4, 3])
-    m.node("Transpose", ["x"], ["t"], name="turn", perm=[1, 0])
-    m.node("MatMul", ["x", "t"], ["y"], name="product")
-    m.output("y", onnx.FLOAT, [4, 4])
+    m.input("z", onnx.FLOAT, [3, 5])
+    m.node("MatMul", ["x", "z"], ["p"], name="first")
+    m.node("Transpose", ["p"], ["t"], name="turn", perm=[1, 0])
+    m.node("MatMul", ["t", "x"], ["y"], name="second")
+    m.output("y", onnx.FLOAT, [5, 3])
     m.save(os.path.join(folder, "m.onnx"))
     product = tensor("Input", "a") + tensor("Input", "b") + tensor("Output", "y")
     flags = "".join(param(f"transpose_in{i}", "BOOL_8", "SCALAR") for i in range(2))
-    for label, definition, types in (("with params", product + flags, ["MatMul"]), ("without", product, ["Transpose", "MatMul"])):
+    for label, definition, types in (("with params", product + flags, ["MatMul", "MatMul"]), ("without", product, ["MatMul", "Transpose", "MatMul"])):
         done, out = convert(folder, opdef("MatMul", definition))
         if checks.check(f"products {label}: converts", done.returncode == 0, done.stderr):
             ops = read_container(out).ops
             checks.equal(f"products {label}: ops", [op.type for op in ops], types)
-            checks.equal(f"products {label}: flags", "transpose_in1" in ops[-1].params and ops[-1].params["transpose_in1"].value,
-                         label == "with params")
+            given = {name: p.value for name, p in ops[0].params.items() if name.startswith("transpose")}
+            checks.equal(f"products {label}: flags", given, {"transpose_in0": 1, "transpose_in1": 1} if label == "with params" else {})
 
 
 def main():

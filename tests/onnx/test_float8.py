@@ -3,8 +3,8 @@
 
 import functools
 
-from checks import Checks
 from one_node import np, run_model
+from checks import Checks
 from onnx_writer import BOOL, FLOAT, Model
 
 # code of the type: bits of the exponent, its bias, whether there are infinities, whether -0 is the only NaN
