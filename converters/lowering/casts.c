@@ -63,8 +63,8 @@ static tensor_id beyond_largest(struct emit *s, tensor_id x, const struct float_
 
 tensor_id emit_cast_to_float8(struct emit *s, tensor_id x, enum dtype to, bool saturates)
 {
-    struct float_values type;
-    if (s->status != ODLC_OK || build_type(s->l->b, x)->dtype == to || !dtype_float8_values(to, &type))
+    const struct float_values type = dtype_float8_values(to);
+    if (s->status != ODLC_OK || build_type(s->l->b, x)->dtype == to)
         return x;
     x = emit_cast(s, x, DT_FLOAT32);
     if (s->status != ODLC_OK)
@@ -116,12 +116,11 @@ tensor_id emit_cast_exactly(struct emit *s, tensor_id x, enum dtype to)
 odlc_status lower_cast_to(struct lower *l, tensor_id x, const char *attribute, enum dtype to, bool saturates)
 {
     struct emit s = {.l = l};
-    struct float_values type;
     enum dtype from = build_type(l->b, x)->dtype;
     if (from == DT_STRING || to == DT_STRING)
         return lower_unsupported(l, attribute, NULL, "%s cannot be cast to %s", dtype_info(from)->name,
                                  dtype_info(to)->name);
-    if (dtype_float8_values(to, &type))
+    if (dtype_is_float8(to))
         return emit_give(&s, 0, emit_cast_to_float8(&s, x, to, saturates));
     if (dtype_is_small_float(to))
         return lower_unsupported(l, attribute, NULL, "the type %s is not supported: containers do not have it",

@@ -9,7 +9,7 @@
  * container; 2-bit integers wrap, although 8-bit ones stand for them. Casts to small floats fail: no container has
  * them. */
 tensor_id emit_cast_exactly(struct emit *s, tensor_id x, enum dtype to);
-/* x rounded to the nearest value of a type with dtype_float8_values, ties to even, although float32 stands for it in
+/* x rounded to the nearest value of a float8 (dtype_is_float8), ties to even, although float32 stands for it in
  * the container. What is beyond the largest value becomes that, with its sign, where it saturates; else an infinity, or
  * NaN where the type has none. */
 tensor_id emit_cast_to_float8(struct emit *s, tensor_id x, enum dtype to, bool saturates);

@@ -259,18 +259,21 @@ float small_float_to_float(enum dtype dtype, uint8_t bits)
     return (float)(negative ? -value : value);
 }
 
-bool dtype_float8_values(enum dtype dtype, struct float_values *out)
+bool dtype_is_float8(enum dtype dtype)
+{
+    const struct small_float *f = &small_floats[dtype];
+    return f->is_signed && f->exponent_bits + f->fraction_bits == 7;
+}
+
+struct float_values dtype_float8_values(enum dtype dtype)
 {
     const struct small_float *f = &small_floats[dtype];
     const int fraction_bits = (int)f->fraction_bits, binades = (1 << f->exponent_bits) - 1 - f->infinities;
     const int highest = binades - f->bias;
-    if (f->exponent_bits + f->fraction_bits != 7)
-        return false;
-    *out = (struct float_values){.lowest = 1 - f->bias,
+    return (struct float_values){.lowest = 1 - f->bias,
                                  .binades = binades,
                                  .fraction_bits = fraction_bits,
                                  .largest = ldexp(2, highest) - ldexp(1 + f->last_is_nan, highest - fraction_bits),
                                  .infinities = f->infinities,
                                  .negative_zero = !f->unsigned_zero};
-    return true;
 }

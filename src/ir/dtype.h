@@ -96,7 +96,9 @@ struct float_values {
     double largest;
     bool infinities, negative_zero;
 };
-/* Of float8 but for float8e8m0; false for other types. */
-bool dtype_float8_values(enum dtype dtype, struct float_values *out);
+/* Whether it is a float8 with a sign and a fraction: one of those but float8e8m0. */
+bool dtype_is_float8(enum dtype dtype);
+/* Of such a type. */
+struct float_values dtype_float8_values(enum dtype dtype);
 
 #endif

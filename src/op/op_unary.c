@@ -21,8 +21,7 @@ static odlc_status infer_cast(const struct infer *c)
         return infer_error(c, "the type to cast to is not given");
     if (infer_in(c, 0)->dtype == DT_STRING || out->type->dtype == DT_STRING)
         return infer_error(c, "strings cannot be cast");
-    struct float_values values;
-    if (dtype_is_small_float(out->type->dtype) && !dtype_float8_values(out->type->dtype, &values))
+    if (dtype_is_small_float(out->type->dtype) && !dtype_is_float8(out->type->dtype))
         return infer_error(c, "there are no %s results", dtype_info(out->type->dtype)->name);
     c->out[0] = (struct type){.dtype = out->type->dtype, .shape = infer_in(c, 0)->shape};
     return ODLC_OK;

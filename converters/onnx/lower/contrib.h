@@ -12,6 +12,9 @@ odlc_status contrib_flag(const struct lower *l, const char *name, bool absent, b
 odlc_status contrib_line(struct lower *l, uint32_t i, const char *what, int64_t count, tensor_id *out) MUST_USE;
 /* Input i, which must be a constant of so many elements, in whatever shape. */
 odlc_status contrib_known(const struct lower *l, uint32_t i, const char *what, int64_t count, tensor_id *out) MUST_USE;
+/* Sizes of weights that stand in blocks: N rows of K columns, block_size. ODLC_ERR_INVALID: there are no such weights,
+ * or the block is not a power of two from 16 on. */
+odlc_status contrib_block_sizes(const struct lower *l, int64_t *rows, int64_t *columns, int64_t *block) MUST_USE;
 /* x and the bias in input i, [last axis of x] and of its type, added. */
 odlc_status contrib_add_bias(struct emit *s, tensor_id x, uint32_t i, tensor_id *out) MUST_USE;
 

@@ -35,6 +35,18 @@ odlc_status contrib_known(const struct lower *l, uint32_t i, const char *what, i
     return ODLC_OK;
 }
 
+odlc_status contrib_block_sizes(const struct lower *l, int64_t *rows, int64_t *columns, int64_t *block)
+{
+    TRY(lower_attr_int(l, "K", 0, columns));
+    TRY(lower_attr_int(l, "N", 0, rows));
+    TRY(lower_attr_int(l, "block_size", 0, block));
+    if (*columns < 1 || *columns > INT32_MAX || *rows < 1 || *rows > INT32_MAX)
+        return lower_invalid(l, "K", NULL, "there are no weights [%lld,%lld]", (long long)*rows, (long long)*columns);
+    if (*block < 16 || *block > INT32_MAX || (*block & (*block - 1)) != 0)
+        return lower_invalid(l, "block_size", NULL, "a block size of %lld is not possible", (long long)*block);
+    return ODLC_OK;
+}
+
 odlc_status contrib_add_bias(struct emit *s, tensor_id x, uint32_t i, tensor_id *out)
 {
     struct lower *l = s->l;

@@ -25,16 +25,9 @@ struct bnb4 {
 
 static odlc_status read_attributes(const struct lower *l, struct bnb4 *n)
 {
-    TRY(lower_attr_int(l, "K", 0, &n->columns));
-    TRY(lower_attr_int(l, "N", 0, &n->rows));
-    TRY(lower_attr_int(l, "block_size", 0, &n->block));
+    TRY(contrib_block_sizes(l, &n->rows, &n->columns, &n->block));
     TRY(lower_attr_int(l, "quant_type", -1, &n->quantiles));
     TRY(lower_attr_int(l, "transB", 1, &n->transposes));
-    if (n->columns < 1 || n->columns > INT32_MAX || n->rows < 1 || n->rows > INT32_MAX)
-        return lower_invalid(l, "K", NULL, "there are no weights [%lld,%lld]", (long long)n->rows,
-                             (long long)n->columns);
-    if (n->block < 16 || n->block > INT32_MAX || (n->block & (n->block - 1)) != 0)
-        return lower_invalid(l, "block_size", NULL, "a block size of %lld is not possible", (long long)n->block);
     if (n->quantiles != FP4 && n->quantiles != NF4)
         return lower_invalid(l, "quant_type", NULL, "%lld is neither 0 (FP4) nor 1 (NF4)", (long long)n->quantiles);
     return ODLC_OK;

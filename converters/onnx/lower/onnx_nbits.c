@@ -30,20 +30,13 @@ static odlc_status read_attributes(struct nbits *n)
 {
     const struct lower *l = n->l;
     int64_t prepacked;
-    TRY(lower_attr_int(l, "K", 0, &n->columns));
-    TRY(lower_attr_int(l, "N", 0, &n->rows));
     TRY(lower_attr_int(l, "bits", 4, &n->bits));
-    TRY(lower_attr_int(l, "block_size", 0, &n->block));
     TRY(lower_attr_int(l, "weight_prepacked", 0, &prepacked));
     if (prepacked != 0)
         return lower_unsupported(l, "weight_prepacked", NULL, "weights in the order of a processor are not supported");
-    if (n->columns < 1 || n->columns > INT32_MAX || n->rows < 1 || n->rows > INT32_MAX)
-        return lower_invalid(l, "K", NULL, "there are no weights [%lld,%lld]", (long long)n->rows,
-                             (long long)n->columns);
+    TRY(contrib_block_sizes(l, &n->rows, &n->columns, &n->block));
     if (n->bits != 2 && n->bits != 4 && n->bits != 8)
         return lower_unsupported(l, "bits", NULL, "numbers of %lld bits are not supported", (long long)n->bits);
-    if (n->block < 16 || n->block > INT32_MAX || (n->block & (n->block - 1)) != 0)
-        return lower_invalid(l, "block_size", NULL, "a block size of %lld is not possible", (long long)n->block);
     n->blocks = n->columns / n->block + (n->columns % n->block > 0);
     return ODLC_OK;
 }

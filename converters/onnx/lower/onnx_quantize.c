@@ -109,13 +109,12 @@ static void mark_real(struct graph *g, tensor_id real, const struct quant *quant
 static odlc_status quantized_type(const struct lower *l, const struct linear *q, enum dtype *to)
 {
     enum dtype named, zero = q->zero == NO_TENSOR ? DT_NONE : build_type(l->b, q->zero)->dtype;
-    struct float_values floats;
     TRY(lower_attr_dtype(l, "output_dtype", zero == DT_NONE ? DT_UINT8 : zero, &named));
     *to = named;
     if (zero != DT_NONE && named != zero)
         return lower_invalid(l, "output_dtype", NULL, "output_dtype is %s, but the zero point is of type %s",
                              dtype_info(named)->name, dtype_info(zero)->name);
-    if (dtype_float8_values(named, &floats))
+    if (dtype_is_float8(named))
         return is_zero(l->b, q->zero)
                    ? ODLC_OK
                    : lower_unsupported(l, NULL, NULL, "a zero point of %s is not zero", dtype_info(named)->name);

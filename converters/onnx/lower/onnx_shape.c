@@ -21,13 +21,12 @@ odlc_status lower_ints(const struct lower *l, uint32_t i, const char *name, cons
 odlc_status lower_dtype(const struct lower *l, const char *name, int64_t code, enum dtype *out)
 {
     const char *type = NULL;
-    struct float_values float8;
     odlc_status status = onnx_dtype(code, out, &type);
     if (status == ODLC_ERR_UNSUPPORTED)
         return lower_unsupported(l, name, NULL, "the type %s is not supported", type);
     if (status != ODLC_OK)
         return lower_invalid(l, name, NULL, "%lld is not a type", (long long)code);
-    if (dtype_is_small_float(*out) && !dtype_float8_values(*out, &float8))
+    if (dtype_is_small_float(*out) && !dtype_is_float8(*out))
         return lower_unsupported(l, name, NULL, "the type %s is not supported: containers do not have it",
                                  dtype_info(*out)->name);
     return ODLC_OK;
